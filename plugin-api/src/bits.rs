@@ -1,0 +1,167 @@
+//! What a model sees: 0/1 variables, and groups of which exactly one is set.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+use std::str::FromStr;
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, Rng};
+
+/// A string of bits. Written as `0110`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Bits(Vec<bool>);
+
+impl Bits {
+    /// `n` bits, none of them set.
+    pub fn zeros(n: usize) -> Self {
+        Self(vec![false; n])
+    }
+
+    /// How many bits are set.
+    pub fn count_ones(&self) -> usize {
+        self.iter().filter(|&&bit| bit).count()
+    }
+
+    /// Turns bit `i` over.
+    pub fn flip(&mut self, i: usize) {
+        self[i] = !self[i];
+    }
+}
+
+impl From<Vec<bool>> for Bits {
+    fn from(bits: Vec<bool>) -> Self {
+        Self(bits)
+    }
+}
+
+impl FromIterator<bool> for Bits {
+    fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
+        Self(bits.into_iter().collect())
+    }
+}
+
+impl Deref for Bits {
+    type Target = [bool];
+    fn deref(&self) -> &[bool] {
+        &self.0
+    }
+}
+
+impl DerefMut for Bits {
+    fn deref_mut(&mut self) -> &mut [bool] {
+        &mut self.0
+    }
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.iter().try_for_each(|&bit| f.write_str(if bit { "1" } else { "0" }))
+    }
+}
+
+impl FromStr for Bits {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self> {
+        let bit = |(i, c)| match c {
+            '0' => Ok(false),
+            '1' => Ok(true),
+            other => Err(Error::new(format!("bit {} is {other:?}, not 0 or 1", i + 1))),
+        };
+        text.chars().enumerate().map(bit).collect::<Result<Vec<_>>>().map(Self)
+    }
+}
+
+impl TryFrom<String> for Bits {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<Bits> for String {
+    fn from(bits: Bits) -> Self {
+        bits.to_string()
+    }
+}
+
+/// How many bits there are, and which stretches of them are one-hot groups: exactly one bit set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    dimension: usize,
+    groups: Vec<Range<usize>>,
+}
+
+impl Layout {
+    /// `n` bits, each free.
+    pub fn free(n: usize) -> Self {
+        Self { dimension: n, groups: Vec::new() }
+    }
+
+    /// `n` bits with groups, which may not be empty, overlap or stand out of order.
+    pub fn with_groups(n: usize, groups: Vec<Range<usize>>) -> Result<Self> {
+        let mut end = 0;
+        for group in &groups {
+            if group.start < end || group.is_empty() || group.end > n {
+                return Err(Error::new(format!("group {group:?} is empty, out of order or beyond {n} bits")));
+            }
+            end = group.end;
+        }
+        Ok(Self { dimension: n, groups })
+    }
+
+    /// How many bits there are.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The one-hot groups, in order.
+    pub fn groups(&self) -> &[Range<usize>] {
+        &self.groups
+    }
+
+    /// Whether `bits` has the right length and exactly one bit set in each group.
+    pub fn admits(&self, bits: &[bool]) -> bool {
+        let one = |group: &Range<usize>| bits[group.clone()].iter().filter(|&&bit| bit).count() == 1;
+        bits.len() == self.dimension && self.groups.iter().all(one)
+    }
+
+    /// Bits chosen uniformly among those the layout admits.
+    pub fn random(&self, rng: &mut Rng) -> Bits {
+        let mut bits: Bits = (0..self.dimension).map(|_| rng.random::<bool>()).collect();
+        for group in &self.groups {
+            bits[group.clone()].fill(false);
+            bits[rng.random_range(group.clone())] = true;
+        }
+        bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_survive_text() {
+        let bits: Bits = "0110".parse().unwrap();
+        assert_eq!((bits.to_string().as_str(), bits.count_ones()), ("0110", 2));
+        assert_eq!("01x".parse::<Bits>().unwrap_err().to_string(), "bit 3 is 'x', not 0 or 1");
+    }
+
+    #[test]
+    fn random_bits_are_admitted() {
+        let layout = Layout::with_groups(7, vec![0..3, 4..7]).unwrap();
+        let mut rng = crate::rng(3);
+        assert!((0..50).all(|_| layout.admits(&layout.random(&mut rng))));
+        assert!(!layout.admits(&"1100100".parse::<Bits>().unwrap()));
+        assert!(!layout.admits(&[true]));
+    }
+
+    #[test]
+    fn overlapping_groups_are_refused() {
+        assert!(Layout::with_groups(4, vec![0..3, 2..4]).is_err());
+        assert!(Layout::with_groups(4, vec![0..5]).is_err());
+    }
+}

@@ -1,0 +1,217 @@
+//! The variables of an objective, and one choice for each of them.
+
+use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, Rng};
+
+/// One variable: a name, and the names of its levels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variable {
+    name: String,
+    levels: Vec<String>,
+}
+
+impl Variable {
+    /// A variable with the levels `0` and `1`.
+    pub fn binary(name: impl Into<String>) -> Self {
+        Self::categorical(name, ["0", "1"])
+    }
+
+    /// A variable with named levels.
+    pub fn categorical<L: Into<String>>(
+        name: impl Into<String>,
+        levels: impl IntoIterator<Item = L>,
+    ) -> Self {
+        Self { name: name.into(), levels: levels.into_iter().map(Into::into).collect() }
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What people call its levels; a [`Point`] counts them from 0.
+    pub fn levels(&self) -> &[String] {
+        &self.levels
+    }
+}
+
+/// The variables of an objective: at least one, each with a name of its own and two or more levels.
+///
+/// ```
+/// use plugin_api::{Point, Space, Variable};
+///
+/// let space = Space::new(vec![
+///     Variable::binary("heated"),
+///     Variable::categorical("solvent", ["water", "ethanol", "hexane"]),
+/// ])?;
+/// let point = Point::from(vec![1, 2]);
+/// space.check(&point)?;
+/// assert_eq!(space.describe(&point), "heated=1 solvent=hexane");
+/// # Ok::<(), plugin_api::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Variable>", into = "Vec<Variable>")]
+pub struct Space {
+    variables: Vec<Variable>,
+}
+
+impl Space {
+    /// A space of these variables.
+    pub fn new(variables: Vec<Variable>) -> Result<Self> {
+        if variables.is_empty() {
+            return Err(Error::new("a space needs at least one variable"));
+        }
+        let mut names = BTreeSet::new();
+        for variable in &variables {
+            if variable.levels.len() < 2 {
+                return Err(Error::new(format!("variable `{}` needs at least two levels", variable.name)));
+            }
+            if !names.insert(&variable.name) {
+                return Err(Error::new(format!("two variables are named `{}`", variable.name)));
+            }
+        }
+        Ok(Self { variables })
+    }
+
+    /// A space of `n` binary variables `x1` … `xn`.
+    ///
+    /// # Panics
+    /// Where `n` is 0.
+    pub fn binary(n: usize) -> Self {
+        assert!(n > 0, "a space needs at least one variable");
+        Self { variables: (1..=n).map(|i| Variable::binary(format!("x{i}"))).collect() }
+    }
+
+    /// The variables, in the order of a point's levels.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// How many variables there are.
+    pub fn dimension(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Whether every variable has two levels.
+    pub fn is_binary(&self) -> bool {
+        self.variables.iter().all(|variable| variable.levels.len() == 2)
+    }
+
+    /// Refuses a point that has too many or too few levels, or one out of range.
+    pub fn check(&self, point: &Point) -> Result<()> {
+        if point.len() != self.dimension() {
+            let (found, expected) = (point.len(), self.dimension());
+            return Err(Error::new(format!(
+                "a point with {found} levels in a space of {expected} variables"
+            )));
+        }
+        for (variable, &level) in self.variables.iter().zip(point.iter()) {
+            if level as usize >= variable.levels.len() {
+                let (name, last) = (&variable.name, variable.levels.len() - 1);
+                return Err(Error::new(format!(
+                    "level {level} of variable `{name}`, which has the levels 0 to {last}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A point chosen uniformly.
+    pub fn random_point(&self, rng: &mut Rng) -> Point {
+        let level = |variable: &Variable| rng.random_range(0..variable.levels.len() as u32);
+        Point(self.variables.iter().map(level).collect())
+    }
+
+    /// The point in the objective's own words: `heated=1 solvent=hexane`.
+    pub fn describe(&self, point: &Point) -> String {
+        let word = |(variable, &level): (&Variable, &u32)| match variable.levels.get(level as usize) {
+            Some(name) => format!("{}={name}", variable.name),
+            None => format!("{}={level}", variable.name),
+        };
+        self.variables.iter().zip(point.iter()).map(word).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl TryFrom<Vec<Variable>> for Space {
+    type Error = Error;
+    fn try_from(variables: Vec<Variable>) -> Result<Self> {
+        Self::new(variables)
+    }
+}
+
+impl From<Space> for Vec<Variable> {
+    fn from(space: Space) -> Self {
+        space.variables
+    }
+}
+
+/// One level for each variable of a [`Space`], counted from 0.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Point(Vec<u32>);
+
+impl From<Vec<u32>> for Point {
+    fn from(levels: Vec<u32>) -> Self {
+        Self(levels)
+    }
+}
+
+impl FromIterator<u32> for Point {
+    fn from_iter<I: IntoIterator<Item = u32>>(levels: I) -> Self {
+        Self(levels.into_iter().collect())
+    }
+}
+
+impl Deref for Point {
+    type Target = [u32];
+    fn deref(&self) -> &[u32] {
+        &self.0
+    }
+}
+
+impl DerefMut for Point {
+    fn deref_mut(&mut self) -> &mut [u32] {
+        &mut self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_refuses_what_a_point_could_not_use() {
+        assert!(Space::new(vec![]).is_err());
+        assert!(Space::new(vec![Variable::categorical("a", ["only"])]).is_err());
+        assert!(Space::new(vec![Variable::binary("a"), Variable::binary("a")]).is_err());
+    }
+
+    #[test]
+    fn a_wrong_point_is_named() {
+        let space = Space::binary(2);
+        let error = |levels: Vec<u32>| space.check(&Point::from(levels)).unwrap_err().to_string();
+        assert_eq!(error(vec![1]), "a point with 1 levels in a space of 2 variables");
+        assert_eq!(error(vec![0, 2]), "level 2 of variable `x2`, which has the levels 0 to 1");
+    }
+
+    #[test]
+    fn random_points_reach_every_level() {
+        let space = Space::new(vec![Variable::categorical("a", ["x", "y", "z"])]).unwrap();
+        let mut rng = crate::rng(1);
+        let seen: BTreeSet<u32> = (0..100).map(|_| space.random_point(&mut rng)[0]).collect();
+        assert_eq!(seen.len(), 3);
+    }
+
+    #[test]
+    fn a_space_survives_json() {
+        let space = Space::new(vec![Variable::categorical("a", ["x", "y", "z"])]).unwrap();
+        let text = serde_json::to_string(&space).unwrap();
+        assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space);
+        assert!(serde_json::from_str::<Space>("[]").is_err());
+    }
+}
