@@ -1,13 +1,16 @@
 //! What a surrogate draws and a solver minimizes.
 
+use std::sync::Arc;
+
 use crate::Quadratic;
 
-/// A function of bits, drawn from a surrogate.
+/// A function of bits, drawn from a surrogate; cheap to share.
+#[derive(Clone)]
 pub enum Acquisition {
     /// One that every solver takes.
     Quadratic(Quadratic),
     /// Any other; only solvers that [take](crate::Solver::takes) general functions see it.
-    General(Box<dyn Function>),
+    General(Arc<dyn Function>),
 }
 
 /// Which acquisitions a surrogate draws, or a solver takes.

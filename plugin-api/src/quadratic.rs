@@ -43,6 +43,11 @@ impl Quadratic {
         Ok(Self { constant, linear, pairs })
     }
 
+    /// Constant, linear coefficients and pairs, as [`new`](Self::new) takes them.
+    pub fn into_parts(self) -> (f64, Vec<f64>, Vec<f64>) {
+        (self.constant, self.linear, self.pairs)
+    }
+
     /// How many bits the function takes.
     pub fn dimension(&self) -> usize {
         self.linear.len()

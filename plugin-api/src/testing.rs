@@ -17,6 +17,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::random::normal;
 use crate::{
@@ -169,7 +170,7 @@ pub fn check_solver<S: Solver>(make: impl Fn() -> S) {
     check_solver_on(&make, &|| Problem::new(Quadratic::zero(9)), Some(0.0));
     check_solver_on(&make, &|| Problem::new(random_quadratic(&mut crate::rng(9), 40)), None);
     if make().takes() == AcquisitionKind::General {
-        let problem = || Problem::new(Acquisition::General(Box::new(Parity(6))));
+        let problem = || Problem::new(Acquisition::General(Arc::new(Parity(6))));
         check_solver_on(&make, &problem, Some(minimum(&problem())));
     }
     if make().keeps_groups() {

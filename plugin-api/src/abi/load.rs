@@ -1,0 +1,258 @@
+//! From a file to an ordinary trait; the library stays open until the process ends.
+
+use std::path::{Path, PathBuf};
+
+use abi_stable::StableAbi;
+use abi_stable::abi_stability::check_layout_compatibility;
+use abi_stable::library::{LibHeader, LibraryError, RootModule, lib_header_from_path};
+use abi_stable::sabi_types::VersionNumber;
+use serde_json::Value;
+
+use super::guard::unwire;
+use super::kinds::{from_json, to_json};
+use super::log::LogSink;
+use super::module::{PluginModuleRef, SYMBOL};
+use crate::{Error, Kind, Layout, Result, Space};
+
+pub use super::kinds::benchmark::LoadedBenchmark;
+pub use super::kinds::encoder::LoadedEncoder;
+pub use super::kinds::solver::LoadedSolver;
+pub use super::kinds::surrogate::LoadedSurrogate;
+
+/// The version of the api that this program was built with.
+pub const API_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A plugin in an open dylib.
+pub struct Plugin {
+    module: PluginModuleRef,
+    description: Description,
+}
+
+/// What a plugin says of itself.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name in manifests.
+    pub name: String,
+    /// What it does, in a line.
+    pub summary: String,
+    /// Its own version.
+    pub version: String,
+    /// The version of the api that it was built with.
+    pub api_version: String,
+    /// JSON schema of its options, with documentation and limits.
+    pub schema: Value,
+    /// Every option with its default.
+    pub defaults: Value,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Why a file cannot be loaded as a plugin; one line each, that says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file is not there, or may not be read.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        cause: std::io::Error,
+    },
+    /// The system's loader refuses the file.
+    #[error("{} is not a dynamic library for this machine ({cause}); build it with `cargo build --release`", path.display())]
+    NotALibrary {
+        /// The file.
+        path: PathBuf,
+        /// The loader's reason.
+        cause: String,
+    },
+    /// The dylib has no plugin in it.
+    #[error("{} is a dynamic library without a plugin; add an `export_…!` line to its crate and rebuild it", path.display())]
+    NoPlugin {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The plugin was built with another version of abi_stable.
+    #[error(
+        "{} was built with abi_stable {found}, and this host with {expected}; rebuild it with plugin-api {API_VERSION}",
+        path.display()
+    )]
+    OtherAbiStable {
+        /// The file.
+        path: PathBuf,
+        /// The plugin's version.
+        found: String,
+        /// The host's version.
+        expected: String,
+    },
+    /// The plugin was built with an api that this host cannot speak.
+    #[error(
+        "{} was built for plugin-api {found}, and this host has {API_VERSION}, which differs from it; \
+         rebuild it with plugin-api {API_VERSION}",
+        path.display()
+    )]
+    OtherApi {
+        /// The file.
+        path: PathBuf,
+        /// The version of the api that the plugin was built with.
+        found: String,
+    },
+    /// A panic in the plugin would end the whole program.
+    #[error("{} was built with `panic = \"abort\"`; remove that from its profile and rebuild it", path.display())]
+    Aborts {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The plugin is of another kind.
+    #[error("{} holds the {found} `{name}`, not a {expected}; name it under `{found}:`", path.display())]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The plugin's name.
+        name: String,
+        /// Its kind.
+        found: Kind,
+        /// The kind that was looked for.
+        expected: Kind,
+    },
+    /// The plugin failed while it described itself.
+    #[error("{} cannot describe itself: {cause}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        cause: Error,
+    },
+}
+
+impl Plugin {
+    /// Opens the dylib at `path`, which need not follow the naming rule.
+    pub fn load(path: &Path) -> Result<Self, LoadError> {
+        // An absolute path: by a bare name the system would search folders of its own.
+        let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
+        let path = path.canonicalize().map_err(unreadable)?;
+        std::fs::File::open(&path).map_err(unreadable)?;
+        probe(&path)?;
+        let header = lib_header_from_path(&path).map_err(|error| match error {
+            LibraryError::InvalidAbiHeader(found) => LoadError::OtherAbiStable {
+                path: path.clone(),
+                found: format!("{}.{}", found.abi_major, found.abi_minor),
+                expected: "0.11".to_owned(),
+            },
+            other => LoadError::NotALibrary { path: path.clone(), cause: first_line(&other.to_string()) },
+        })?;
+        let module = checked_module(header)
+            .ok_or_else(|| LoadError::OtherApi { path: path.clone(), found: api_version(header) })?;
+        if !module.unwinds() {
+            return Err(LoadError::Aborts { path });
+        }
+        (module.initialize())(LogSink::of_host());
+        match describe(module, api_version(header), path.clone()) {
+            Ok(description) => Ok(Self { module, description }),
+            Err(cause) => Err(LoadError::Broken { path, cause }),
+        }
+    }
+
+    /// Opens the dylib at `path`, and refuses a plugin of another kind.
+    pub fn load_kind(path: &Path, expected: Kind) -> Result<Self, LoadError> {
+        let plugin = Self::load(path)?;
+        let Description { path, name, kind, .. } = plugin.description();
+        if *kind != expected {
+            let (path, name) = (path.clone(), name.clone());
+            return Err(LoadError::OtherKind { path, name, found: *kind, expected });
+        }
+        Ok(plugin)
+    }
+
+    /// What the plugin says of itself.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Makes the benchmark; `options` is a JSON object, `seed` that of its instance.
+    pub fn benchmark(&self, options: &Value, seed: u64) -> Result<LoadedBenchmark> {
+        let make = self.module.benchmark();
+        LoadedBenchmark::new(unwire(make(to_json(options)?.as_rstr(), seed))?)
+    }
+
+    /// Makes the encoder of a space.
+    pub fn encoder(&self, options: &Value, space: &Space) -> Result<LoadedEncoder> {
+        let make = self.module.encoder();
+        LoadedEncoder::new(unwire(make(to_json(options)?.as_rstr(), to_json(space)?.as_rstr()))?)
+    }
+
+    /// Makes the surrogate for a layout.
+    pub fn surrogate(&self, options: &Value, layout: &Layout) -> Result<LoadedSurrogate> {
+        let make = self.module.surrogate();
+        LoadedSurrogate::new(unwire(make(to_json(options)?.as_rstr(), to_json(layout)?.as_rstr()))?)
+    }
+
+    /// Makes the solver.
+    pub fn solver(&self, options: &Value) -> Result<LoadedSolver> {
+        let make = self.module.solver();
+        LoadedSolver::new(unwire(make(to_json(options)?.as_rstr()))?)
+    }
+}
+
+/// Opens the file and looks for the symbol, for errors that a person can read.
+#[expect(unsafe_code, reason = "opening a dylib runs its code")]
+fn probe(path: &Path) -> Result<(), LoadError> {
+    // SAFETY: whoever names a plugin directory trusts the code in it; that is what a plugin is.
+    let library = unsafe { libloading::Library::new(path) }.map_err(|error| {
+        let text = std::error::Error::source(&error).unwrap_or(&error).to_string();
+        // dlopen puts the path in front of its reason, and our message has it already.
+        let reason = text.replace(&format!("{}: ", path.display()), "");
+        LoadError::NotALibrary { path: path.to_owned(), cause: first_line(&reason) }
+    })?;
+    // SAFETY: the symbol is only looked for; abi_stable checks what stands behind it.
+    let found = unsafe { library.get::<*const u8>(SYMBOL) }.is_ok();
+    // Never closed: a plugin may have started threads or left destructors with the thread it ran on.
+    std::mem::forget(library);
+    if found { Ok(()) } else { Err(LoadError::NoPlugin { path: path.to_owned() }) }
+}
+
+/// The module, where every type in it means the same on both sides.
+#[expect(unsafe_code, reason = "the type of a module is erased on its way through the symbol")]
+fn checked_module(header: &'static LibHeader) -> Option<PluginModuleRef> {
+    let ours = VersionNumber::new(PluginModuleRef::VERSION_STRINGS).ok()?;
+    let theirs = VersionNumber::new(header.version_strings()).ok()?;
+    if theirs.major != ours.major {
+        return None;
+    }
+    // A check passes where the second layout has all of the first, and perhaps more at the end. A plugin as
+    // new as the host, or newer, has all of ours. An older one lacks our latest fields: check the other way.
+    if theirs.minor >= ours.minor {
+        header.ensure_layout::<PluginModuleRef>().ok()?;
+    } else {
+        check_layout_compatibility(header.layout()?, <PluginModuleRef as StableAbi>::LAYOUT)
+            .into_result()
+            .ok()?;
+    }
+    // SAFETY: the layout was checked above, one way or the other; fields after the common prefix are read
+    // through accessors that know which of them are there.
+    unsafe { header.unchecked_layout::<PluginModuleRef>() }.ok()
+}
+
+fn describe(module: PluginModuleRef, api_version: String, path: PathBuf) -> Result<Description> {
+    Ok(Description {
+        kind: module.kind().as_str().parse()?,
+        name: module.name().to_string(),
+        summary: module.summary().to_string(),
+        version: module.version().to_string(),
+        api_version,
+        schema: from_json(&unwire((module.schema())())?)?,
+        defaults: from_json(&unwire((module.defaults())())?)?,
+        path,
+    })
+}
+
+fn api_version(header: &LibHeader) -> String {
+    header.version_strings().version.to_string()
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
+}
