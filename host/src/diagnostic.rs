@@ -1,0 +1,90 @@
+//! An error → the lines a person reads: what is wrong, where, why, and what to do.
+
+use std::fmt;
+
+/// One mistake, ready to be read. It reads well without colour.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Diagnostic {
+    /// Where: `experiments/ising.yaml:15:20`, or `--set penalty.l2=1`.
+    pub place: Option<Place>,
+    /// What is wrong: a lowercase fragment.
+    pub message: String,
+    /// Why.
+    pub cause: Option<String>,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// Where a mistake stands.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// In a file, at a line and column, both from 1.
+    File(String, usize, usize),
+    /// In an argument of the command line.
+    Argument(String),
+}
+
+impl Diagnostic {
+    /// A mistake with a message alone.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { place: None, message: message.into(), cause: None, hint: None }
+    }
+
+    /// With its reason.
+    pub fn because(mut self, cause: impl fmt::Display) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+
+    /// With what to do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file, line, column) => write!(f, "{file}:{line}:{column}"),
+            Self::Argument(argument) => f.write_str(argument),
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        if let Some(place) = &self.place {
+            write!(f, "\n  --> {place}")?;
+        }
+        if let Some(cause) = &self.cause {
+            write!(f, "\n  cause: {cause}")?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The name among `known` that somebody who wrote `word` probably meant.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let distance = |name: &&str| strsim::damerau_levenshtein(word, name);
+    let best = known.into_iter().min_by_key(|name| (distance(name), *name))?;
+    (distance(&best) <= (best.chars().count() / 3).max(1)).then(|| best.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_a_near_one() {
+        let known = ["psr", "sdp", "annealing"];
+        assert_eq!(nearest("prs", known).as_deref(), Some("psr"));
+        assert_eq!(nearest("anealing", known).as_deref(), Some("annealing"));
+        assert_eq!(nearest("tabu", known), None);
+        assert_eq!(nearest("x", []), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! Parses arguments, calls the library, prints an error, chooses the exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use host::cli::{Arguments, Command, PluginsCommand};
+use host::diagnostic::Diagnostic;
+use tracing_subscriber::EnvFilter;
+
+/// The request was wrong.
+const WRONG: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    log_to_stderr(arguments.verbose);
+    match arguments.command {
+        Command::Run(arguments) => match host::run(&arguments) {
+            Ok((text, true)) => print(&text),
+            Ok((text, false)) => {
+                print(&text);
+                ExitCode::FAILURE
+            }
+            Err(diagnostics) => refuse(&diagnostics),
+        },
+        Command::Plan { manifest, json } => printed(host::plan(&manifest, json)),
+        Command::Plugins(PluginsCommand::List { plugin_directories, json }) => {
+            printed(host::plugins_list(&plugin_directories, json))
+        }
+        Command::Plugins(PluginsCommand::Describe { name, plugin_directories, json }) => {
+            printed(host::plugins_describe(&name, &plugin_directories, json))
+        }
+        Command::Schema { plugin_directories } => printed(host::manifest_schema(&plugin_directories)),
+        Command::Trial { folder, id, plugin_directories, attached } => {
+            host::run::local::child(&folder, &id, &plugin_directories, attached)
+        }
+    }
+}
+
+fn log_to_stderr(verbose: u8) {
+    let level = ["warn", "info", "debug", "trace"][usize::from(verbose.min(3))];
+    let filter = EnvFilter::try_from_env("HOST_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+}
+
+fn printed(printed: host::Printed) -> ExitCode {
+    match printed {
+        Ok(text) => print(&text),
+        Err(diagnostics) => refuse(&diagnostics),
+    }
+}
+
+/// Prints what was asked for. A reader that has seen enough (`host … | head`) is no error.
+fn print(text: &str) -> ExitCode {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn refuse(diagnostics: &[Diagnostic]) -> ExitCode {
+    let blocks: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    eprintln!("{}", blocks.join("\n\n"));
+    WRONG.into()
+}

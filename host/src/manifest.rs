@@ -1,0 +1,481 @@
+//! A manifest as a user writes it: what each key may hold, and nothing decided yet.
+//!
+//! Reading goes on after a mistake, so that all of them are reported at once.
+
+use std::collections::BTreeSet;
+
+use plugin_api::Kind;
+use serde_json::Value as Json;
+use serde_yaml::{Mapping, Value};
+
+use crate::diagnostic::nearest;
+use crate::plan::error::{Mistake, PlanError};
+use crate::yaml::KeyPath;
+
+/// One experiment at one point of its sweep.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    pub name: String,
+    pub seeds: Vec<u64>,
+    pub budget: Budget,
+    pub penalty: Penalty,
+    pub benchmark: PluginUse,
+    /// By default the one that fits the space.
+    pub encoder: Option<PluginUse>,
+    pub methods: Vec<Method>,
+    /// Folders of plugins, as written.
+    pub plugin_directories: Vec<String>,
+}
+
+/// How many evaluations.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Random points, before there is anything to learn from.
+    pub initial: usize,
+    /// Points proposed after them.
+    pub evaluations: usize,
+}
+
+/// What the experiment adds to the objective.
+#[derive(Clone, Copy, Debug)]
+pub struct Penalty {
+    /// Cost of each bit that is set.
+    pub l1: f64,
+}
+
+/// A named pair of surrogate and solver.
+#[derive(Clone, Debug)]
+pub struct Method {
+    pub name: String,
+    pub surrogate: PluginUse,
+    pub solver: PluginUse,
+    /// Solvers that solve every problem too, are recorded, and are not followed.
+    pub shadows: Vec<PluginUse>,
+}
+
+/// A plugin named in a manifest, by a bare word or by `use` and `options`.
+#[derive(Clone, Debug)]
+pub struct PluginUse {
+    pub kind: Kind,
+    /// A name, or a path to a file where it has a `/` in it.
+    pub name: String,
+    /// A JSON object.
+    pub options: Json,
+    /// Where it stands.
+    pub path: KeyPath,
+}
+
+impl PluginUse {
+    /// Where its options stand.
+    pub fn options_path(&self) -> KeyPath {
+        self.path.join("options")
+    }
+}
+
+/// The keys of a manifest, in the order of `experiments/README.md`.
+pub const KEYS: &[&str] = &[
+    "name",
+    "seeds",
+    "budget",
+    "penalty",
+    "benchmark",
+    "encoder",
+    "surrogate",
+    "solver",
+    "shadows",
+    "methods",
+    "sweep",
+    "plugin-directories",
+];
+/// The keys of a method.
+pub const METHOD_KEYS: &[&str] = &["surrogate", "solver", "shadows"];
+/// The keys of a plugin.
+pub const PLUGIN_KEYS: &[&str] = &["use", "options"];
+/// The keys of a budget.
+pub const BUDGET_KEYS: &[&str] = &["initial", "evaluations"];
+/// The keys of a penalty.
+pub const PENALTY_KEYS: &[&str] = &["l1"];
+
+/// No experiment has more seeds or evaluations than this.
+pub const MOST: usize = 1_000_000;
+
+impl Manifest {
+    /// Reads a tree; `None` where a mistake leaves nothing to go on with.
+    pub fn read(tree: &Value, mistakes: &mut Vec<Mistake>) -> Option<Self> {
+        let before = mistakes.len();
+        let mut reader = Reader { mistakes };
+        let root = KeyPath::root();
+        let keys = reader.mapping(tree, &root, KEYS)?;
+        let name = reader.required(keys, &root, "name", "a name for the experiment and its results folder");
+        let name = name.and_then(|value| reader.name(value, &root.join("name")));
+        let seeds = keys.get("seeds").map_or(Some(vec![1]), |value| reader.seeds(value));
+        let budget =
+            reader.required(keys, &root, "budget", "such as `budget: { initial: 20, evaluations: 100 }`");
+        let budget = budget.and_then(|value| reader.budget(value));
+        let penalty = keys.get("penalty").map_or(Some(Penalty { l1: 0.0 }), |value| reader.penalty(value));
+        let benchmark =
+            reader.required(keys, &root, "benchmark", "the objective, such as `benchmark: ising`");
+        let benchmark =
+            benchmark.and_then(|value| reader.plugin(value, &root.join("benchmark"), Kind::Benchmark));
+        let encoder =
+            keys.get("encoder").map(|value| reader.plugin(value, &root.join("encoder"), Kind::Encoder));
+        let methods = reader.methods(keys);
+        let plugin_directories = keys
+            .get("plugin-directories")
+            .map_or(Some(Vec::new()), |value| reader.texts(value, &root.join("plugin-directories")));
+        let manifest = Self {
+            name: name?,
+            seeds: seeds?,
+            budget: budget?,
+            penalty: penalty?,
+            benchmark: benchmark?,
+            encoder: match encoder {
+                Some(read) => Some(read?),
+                None => None,
+            },
+            methods: methods?,
+            plugin_directories: plugin_directories?,
+        };
+        (mistakes.len() == before).then_some(manifest)
+    }
+}
+
+/// The axes of a sweep, in the order of the file: a key path, and the values it takes in turn.
+pub fn read_sweep(tree: &Value, mistakes: &mut Vec<Mistake>) -> Vec<(KeyPath, Vec<Value>)> {
+    let Some(value) = tree.get("sweep") else { return Vec::new() };
+    let path = KeyPath::root().join("sweep");
+    let mut reader = Reader { mistakes };
+    let Value::Mapping(axes) = value else {
+        reader.wrong_type("sweep", &path, value, "key paths with lists of values");
+        return Vec::new();
+    };
+    let mut sweep = Vec::new();
+    for (key, values) in axes {
+        let key = text_of(key);
+        let place = path.join(&key);
+        let Some(target) = KeyPath::parse(&key) else {
+            let error = PlanError::UnknownKey { key, nearest: None, known: vec![] };
+            reader.mistakes.push(Mistake::at_key(&place, error));
+            continue;
+        };
+        if matches!(target.keys()[0].as_str(), "name" | "seeds" | "sweep" | "plugin-directories") {
+            reader.wrong_value(&key, &place, "is the same for the whole experiment, and cannot be swept");
+            continue;
+        }
+        match values {
+            Value::Sequence(values) if !values.is_empty() => sweep.push((target, values.clone())),
+            Value::Sequence(_) => reader.wrong_value(&key, &place, "needs at least one value"),
+            other => reader.wrong_type(&key, &place, other, "a list of values"),
+        }
+    }
+    sweep
+}
+
+struct Reader<'a> {
+    mistakes: &'a mut Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    fn wrong_type(&mut self, key: &str, path: &KeyPath, found: &Value, expected: &'static str) {
+        let error = PlanError::Type { key: key.to_owned(), found: type_of(found), expected };
+        self.mistakes.push(Mistake::at(path, error));
+    }
+
+    fn wrong_value(&mut self, key: &str, path: &KeyPath, reason: impl Into<String>) {
+        let error = PlanError::Value { key: key.to_owned(), reason: reason.into() };
+        self.mistakes.push(Mistake::at(path, error));
+    }
+
+    /// A mapping with no other keys than the known ones.
+    fn mapping<'v>(
+        &mut self,
+        value: &'v Value,
+        path: &KeyPath,
+        known: &[&'static str],
+    ) -> Option<&'v Mapping> {
+        let Value::Mapping(mapping) = value else {
+            let key = path.keys().last().map_or("the manifest", String::as_str).to_owned();
+            self.wrong_type(&key, path, value, "keys with values");
+            return None;
+        };
+        for key in mapping.keys().map(text_of) {
+            if !known.contains(&key.as_str()) {
+                let nearest = nearest(&key, known.iter().copied());
+                let place = path.join(&key);
+                let error = PlanError::UnknownKey { key, nearest, known: known.to_vec() };
+                self.mistakes.push(Mistake::at_key(&place, error));
+            }
+        }
+        Some(mapping)
+    }
+
+    fn required<'v>(
+        &mut self,
+        keys: &'v Mapping,
+        path: &KeyPath,
+        key: &'static str,
+        hint: &'static str,
+    ) -> Option<&'v Value> {
+        let value = keys.get(key).filter(|value| !value.is_null());
+        if value.is_none() {
+            self.mistakes.push(Mistake::at(&path.join(key), PlanError::MissingKey { key, hint }));
+        }
+        value
+    }
+
+    /// A text that can be a folder's name on every system.
+    fn name(&mut self, value: &Value, path: &KeyPath) -> Option<String> {
+        let Value::String(name) = value else {
+            self.wrong_type("name", path, value, "text");
+            return None;
+        };
+        if is_name(name) {
+            return Some(name.clone());
+        }
+        self.mistakes.push(Mistake::at(path, PlanError::Name { name: name.clone() }));
+        None
+    }
+
+    fn count(&mut self, value: &Value, key: &str, path: &KeyPath) -> Option<usize> {
+        let Some(count) = value.as_u64() else {
+            self.wrong_type(key, path, value, "a whole number of at least 1");
+            return None;
+        };
+        match usize::try_from(count) {
+            Ok(count) if (1..=MOST).contains(&count) => Some(count),
+            _ => {
+                self.wrong_value(key, path, format!("must be from 1 to {MOST}, not {count}"));
+                None
+            }
+        }
+    }
+
+    /// A number of seeds, or a list of them.
+    fn seeds(&mut self, value: &Value) -> Option<Vec<u64>> {
+        let path = KeyPath::root().join("seeds");
+        let Value::Sequence(list) = value else {
+            return self.count(value, "seeds", &path).map(|count| (1..=count as u64).collect());
+        };
+        let mut seen = BTreeSet::new();
+        let mut seeds = Vec::new();
+        for (i, value) in list.iter().enumerate() {
+            let place = path.join(i);
+            match value.as_u64() {
+                Some(seed) if seen.insert(seed) => seeds.push(seed),
+                Some(seed) => self.wrong_value("seeds", &place, format!("has {seed} twice")),
+                None => self.wrong_type("seeds", &place, value, "whole numbers"),
+            }
+        }
+        if list.is_empty() {
+            self.wrong_value("seeds", &path, "needs at least one seed");
+        }
+        (seeds.len() == list.len() && !list.is_empty()).then_some(seeds)
+    }
+
+    fn budget(&mut self, value: &Value) -> Option<Budget> {
+        let path = KeyPath::root().join("budget");
+        let keys = self.mapping(value, &path, BUDGET_KEYS)?;
+        let initial = self.required(keys, &path, "initial", "how many random points come first");
+        let initial = initial.and_then(|value| self.count(value, "initial", &path.join("initial")));
+        let evaluations =
+            self.required(keys, &path, "evaluations", "how many points are proposed after them");
+        let evaluations =
+            evaluations.and_then(|value| self.count(value, "evaluations", &path.join("evaluations")));
+        Some(Budget { initial: initial?, evaluations: evaluations? })
+    }
+
+    fn penalty(&mut self, value: &Value) -> Option<Penalty> {
+        let path = KeyPath::root().join("penalty");
+        let keys = self.mapping(value, &path, PENALTY_KEYS)?;
+        let Some(value) = keys.get("l1") else { return Some(Penalty { l1: 0.0 }) };
+        let place = path.join("l1");
+        match value.as_f64() {
+            Some(l1) if l1.is_finite() && l1 >= 0.0 => Some(Penalty { l1 }),
+            Some(l1) => {
+                self.wrong_value("l1", &place, format!("must be a finite number of at least 0, not {l1}"));
+                None
+            }
+            None => {
+                self.wrong_type("l1", &place, value, "a number");
+                None
+            }
+        }
+    }
+
+    fn methods(&mut self, keys: &Mapping) -> Option<Vec<Method>> {
+        let root = KeyPath::root();
+        let path = root.join("methods");
+        let Some(methods) = keys.get("methods") else {
+            if !keys.contains_key("surrogate") && !keys.contains_key("solver") {
+                self.mistakes.push(Mistake::at(&root, PlanError::NoMethod));
+                return None;
+            }
+            // One method, named for its solver.
+            let mut method = self.method(keys, &root, String::new())?;
+            method.name = method.solver.name.rsplit('/').next().unwrap_or_default().to_owned();
+            return Some(vec![method]);
+        };
+        for key in METHOD_KEYS {
+            if keys.contains_key(key) {
+                self.mistakes.push(Mistake::at_key(&root.join(key), PlanError::BesideMethods { key }));
+            }
+        }
+        let Value::Mapping(methods) = methods else {
+            self.wrong_type("methods", &path, methods, "names with a surrogate and a solver each");
+            return None;
+        };
+        if methods.is_empty() {
+            self.mistakes.push(Mistake::at(&path, PlanError::NoMethod));
+        }
+        let mut read = Vec::new();
+        for (name, value) in methods {
+            let name = text_of(name);
+            let place = path.join(&name);
+            if !is_name(&name) {
+                self.mistakes.push(Mistake::at_key(&place, PlanError::Name { name: name.clone() }));
+            }
+            if let Some(keys) = self.mapping(value, &place, METHOD_KEYS) {
+                read.extend(self.method(keys, &place, name));
+            }
+        }
+        (read.len() == methods.len()).then_some(read)
+    }
+
+    fn method(&mut self, keys: &Mapping, path: &KeyPath, name: String) -> Option<Method> {
+        let surrogate = self.required(keys, path, "surrogate", "the model, such as `surrogate: horseshoe`");
+        let surrogate =
+            surrogate.and_then(|value| self.plugin(value, &path.join("surrogate"), Kind::Surrogate));
+        let solver = self.required(keys, path, "solver", "what minimises its draws, such as `solver: psr`");
+        let solver = solver.and_then(|value| self.plugin(value, &path.join("solver"), Kind::Solver));
+        let place = path.join("shadows");
+        let shadows = match keys.get("shadows") {
+            None => Some(Vec::new()),
+            Some(Value::Sequence(list)) => {
+                let read = |(i, value)| self.plugin(value, &place.join(i), Kind::Solver);
+                let read: Vec<_> = list.iter().enumerate().map(read).collect();
+                read.into_iter().collect()
+            }
+            Some(other) => {
+                self.wrong_type("shadows", &place, other, "a list of solvers");
+                None
+            }
+        };
+        Some(Method { name, surrogate: surrogate?, solver: solver?, shadows: shadows? })
+    }
+
+    fn plugin(&mut self, value: &Value, path: &KeyPath, kind: Kind) -> Option<PluginUse> {
+        let empty = || Json::Object(serde_json::Map::new());
+        let (name, options) = match value {
+            Value::String(name) => (name.clone(), empty()),
+            Value::Mapping(_) => {
+                let keys = self.mapping(value, path, PLUGIN_KEYS)?;
+                let name = self.required(keys, path, "use", "the name of the plugin")?;
+                let Value::String(name) = name else {
+                    self.wrong_type("use", &path.join("use"), name, "the name of a plugin");
+                    return None;
+                };
+                let options = keys.get("options").filter(|value| !value.is_null());
+                let place = path.join("options");
+                let options = match options {
+                    None => empty(),
+                    Some(options @ Value::Mapping(_)) => self.json(options, &place)?,
+                    Some(other) => {
+                        self.wrong_type("options", &place, other, "names with values");
+                        return None;
+                    }
+                };
+                (name.clone(), options)
+            }
+            other => {
+                self.wrong_type(kind.name(), path, other, "the name of a plugin, or `use` and `options`");
+                return None;
+            }
+        };
+        if name.is_empty() || name.contains('\0') {
+            self.wrong_value(kind.name(), path, "needs the name of a plugin");
+            return None;
+        }
+        Some(PluginUse { kind, name, options, path: path.clone() })
+    }
+
+    fn texts(&mut self, value: &Value, path: &KeyPath) -> Option<Vec<String>> {
+        let texts = value.as_sequence().map(|list| {
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            list.iter().map(text).collect::<Option<Vec<_>>>()
+        });
+        if texts.as_ref().is_none_or(Option::is_none) {
+            let key = path.keys().last().map_or("", String::as_str).to_owned();
+            self.wrong_type(&key, path, value, "a list of texts");
+        }
+        texts.flatten()
+    }
+
+    /// Options cross the boundary as JSON, which has no NaN, no infinity and no tags.
+    fn json(&mut self, value: &Value, path: &KeyPath) -> Option<Json> {
+        let key = path.keys().last().map_or("", String::as_str).to_owned();
+        Some(match value {
+            Value::Null => Json::Null,
+            Value::Bool(flag) => Json::from(*flag),
+            Value::String(text) => Json::from(text.as_str()),
+            Value::Number(number) => {
+                let whole = number.as_u64().map(Json::from).or_else(|| number.as_i64().map(Json::from));
+                let real = || number.as_f64().filter(|x| x.is_finite()).map(Json::from);
+                let Some(json) = whole.or_else(real) else {
+                    self.wrong_value(&key, path, format!("must be a finite number, not {number}"));
+                    return None;
+                };
+                json
+            }
+            Value::Sequence(list) => {
+                let read: Vec<_> =
+                    list.iter().enumerate().map(|(i, value)| self.json(value, &path.join(i))).collect();
+                Json::Array(read.into_iter().collect::<Option<_>>()?)
+            }
+            Value::Mapping(mapping) => {
+                let mut object = serde_json::Map::new();
+                for (name, value) in mapping {
+                    let name = text_of(name);
+                    object.insert(name.clone(), self.json(value, &path.join(&name))?);
+                }
+                Json::Object(object)
+            }
+            Value::Tagged(tagged) => {
+                self.wrong_value(
+                    &key,
+                    path,
+                    format!("has the tag `{}`, which means nothing here", tagged.tag),
+                );
+                return None;
+            }
+        })
+    }
+}
+
+/// Whether a text can be a folder's name on every system, and a name in every table.
+fn is_name(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphanumeric();
+    (1..=64).contains(&name.len())
+        && name.starts_with(letter)
+        && name.chars().all(|c| letter(c) || matches!(c, '-' | '_' | '.'))
+}
+
+fn text_of(key: &Value) -> String {
+    match key {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        _ => "?".to_owned(),
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "empty",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Sequence(_) => "a list",
+        Value::Mapping(_) => "a mapping",
+        Value::Tagged(_) => "a tagged value",
+    }
+}

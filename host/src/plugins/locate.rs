@@ -1,0 +1,106 @@
+//! From a name to a file; the nearest name when there is none.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use plugin_api::Kind;
+
+use crate::diagnostic::nearest;
+
+/// The variable that names folders of plugins, separated as in `PATH`.
+pub const PATH_VARIABLE: &str = "HOST_PLUGIN_PATH";
+
+/// Where plugins are looked for, in order. Never the current folder.
+#[derive(Clone, Debug, Default)]
+pub struct Folders(Vec<PathBuf>);
+
+impl Folders {
+    /// The folders given explicitly, then `HOST_PLUGIN_PATH`, the executable's own, `plugins` beside it, and
+    /// the user's.
+    pub fn new(explicit: impl IntoIterator<Item = PathBuf>) -> Self {
+        let mut folders: Vec<PathBuf> = explicit.into_iter().collect();
+        if let Some(variable) = std::env::var_os(PATH_VARIABLE) {
+            // An empty entry would mean the current folder.
+            folders.extend(std::env::split_paths(&variable).filter(|path| path.is_absolute()));
+        }
+        let executable = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+        if let Some(folder) = executable.as_deref().and_then(Path::parent) {
+            folders.extend([folder.to_owned(), folder.join("plugins")]);
+        }
+        folders.extend(user_folder());
+        Self(folders)
+    }
+
+    /// The folders that exist, as people read them.
+    pub fn names(&self) -> Vec<String> {
+        let existing = self.0.iter().filter(|folder| folder.is_dir());
+        existing.map(|folder| folder.display().to_string()).collect()
+    }
+
+    /// The first file that holds the plugin `name`.
+    pub fn find(&self, kind: Kind, name: &str) -> Option<PathBuf> {
+        let file = kind.file_name(name);
+        self.0.iter().map(|folder| folder.join(&file)).find(|path| path.is_file())
+    }
+
+    /// Every file that follows the naming rule; of two with one name, the first found. In order of kind and name.
+    pub fn all(&self) -> Vec<(Kind, PathBuf)> {
+        let mut found = BTreeMap::new();
+        for folder in &self.0 {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let file = entry.file_name();
+                if let Some((kind, name)) = file.to_str().and_then(Kind::of_file_name) {
+                    found.entry((kind, name.to_owned())).or_insert_with(|| entry.path());
+                }
+            }
+        }
+        found.into_iter().map(|((kind, _), path)| (kind, path)).collect()
+    }
+
+    /// The name that somebody who wrote `name` probably meant.
+    pub fn nearest(&self, kind: Kind, name: &str) -> Option<String> {
+        let file_name = |(_, path): (Kind, PathBuf)| path.file_name()?.to_str().map(str::to_owned);
+        let files: Vec<String> =
+            self.all().into_iter().filter(|(found, _)| *found == kind).filter_map(file_name).collect();
+        let names = files.iter().filter_map(|file| Kind::of_file_name(file));
+        let names: Vec<String> = names.map(|(_, name)| name.replace('_', "-")).collect();
+        nearest(name, names.iter().map(String::as_str))
+    }
+}
+
+/// Where a user's own plugins are kept.
+fn user_folder() -> Option<PathBuf> {
+    let folder = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = if cfg!(windows) {
+        folder("LOCALAPPDATA")
+    } else {
+        folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")))
+    };
+    data.map(|data| data.join("host").join("plugins"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_folder_wins_and_other_files_are_passed_over() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = Kind::Solver.file_name("one-two");
+        for folder in [&one, &two] {
+            std::fs::write(folder.path().join(&file), "").unwrap();
+            std::fs::write(folder.path().join("notes.txt"), "").unwrap();
+        }
+        let folders = Folders(vec![one.path().to_owned(), two.path().to_owned()]);
+        assert_eq!(folders.find(Kind::Solver, "one-two"), Some(one.path().join(&file)));
+        assert_eq!(folders.find(Kind::Encoder, "one-two"), None);
+        assert_eq!(folders.all(), [(Kind::Solver, one.path().join(&file))]);
+        assert_eq!(folders.nearest(Kind::Solver, "one-tow").as_deref(), Some("one-two"));
+    }
+
+    #[test]
+    fn the_current_folder_is_never_searched() {
+        let here = std::env::current_dir().unwrap();
+        assert!(Folders::new([]).0.iter().all(|folder| folder.is_absolute() && *folder != here));
+    }
+}

@@ -1,0 +1,301 @@
+//! The Bayesian optimization loop. It does no I/O: it tells a record what happens.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use plugin_api::{
+    Acquisition, Answer, Benchmark, Bits, Encoder, Function, Layout, Point, Problem, Sense, Solver, Space,
+    Surrogate,
+};
+
+use super::event::{Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
+use super::groups::{penalised, repair};
+use super::initial_design::initial_design;
+use super::seeds::Seeds;
+use super::unseen::unseen;
+
+/// The plugins of a trial.
+pub struct Parts {
+    /// The objective.
+    pub benchmark: Box<dyn Benchmark>,
+    /// Between its points and the model's bits.
+    pub encoder: Box<dyn Encoder>,
+    /// The model.
+    pub surrogate: Box<dyn Surrogate>,
+    /// The solver that is followed, then the shadows; each with its name.
+    pub solvers: Vec<(String, Box<dyn Solver>)>,
+}
+
+/// How much is evaluated, and what the experiment adds to the objective.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Random points, before there is anything to learn from.
+    pub initial: usize,
+    /// Points proposed after them.
+    pub evaluations: usize,
+    /// Cost of each bit that is set.
+    pub l1: f64,
+}
+
+/// Who is told what happens.
+pub trait Record {
+    /// Takes an event; it is kept before anything that depends on it happens.
+    fn event(&mut self, event: Event) -> Result<(), TrialError>;
+
+    /// Takes a point about to be evaluated, and answers how that ended: by evaluating, or from memory.
+    fn evaluate(
+        &mut self,
+        evaluating: Evaluating,
+        evaluate: &mut dyn FnMut() -> Outcome,
+    ) -> Result<Outcome, TrialError>;
+
+    /// Takes how long a step took.
+    fn time(&mut self, step: Step<'_>, time: Duration) -> Result<(), TrialError>;
+
+    /// Whether somebody asked to stop.
+    fn stop(&self) -> bool;
+}
+
+/// A step that takes time.
+#[derive(Clone, Copy)]
+pub enum Step<'a> {
+    /// Drawing from the surrogate in this iteration.
+    Fit(usize),
+    /// Minimizing what was drawn, by this solver, followed or not.
+    Solve(usize, &'a str, bool),
+    /// Evaluating the objective.
+    Evaluate(usize),
+}
+
+/// Why a trial ended before its budget was spent.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// A plugin failed at what no trial can do without.
+    #[error("{what}: {source}")]
+    Plugin {
+        /// What was asked of it.
+        what: String,
+        /// What it answered.
+        source: plugin_api::Error,
+    },
+    /// The journal cannot be written, read or continued.
+    #[error("{0}")]
+    Journal(String),
+    /// Somebody asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}
+
+/// Runs a trial to its end.
+pub fn optimize(
+    parts: Parts,
+    limits: Limits,
+    seeds: &Seeds,
+    record: &mut dyn Record,
+) -> Result<Finished, TrialError> {
+    let mut trial = Optimization::new(parts, limits, seeds.clone(), record);
+    for point in initial_design(&trial.space, limits.initial, seeds.initial_design()) {
+        let bits = trial.encoder().encode(&point).map_err(failed("encoding a point"))?;
+        trial.evaluate(Phase::Initial, point, bits)?;
+    }
+    for iteration in 1..=limits.evaluations {
+        let f = trial.draw(iteration)?;
+        let answers = trial.solve(iteration, &f)?;
+        let Some(bits) = trial.choose(iteration, &f, answers)? else { break };
+        let point = trial.encoder().decode(&bits).map_err(failed("decoding a point"))?;
+        trial.evaluate(Phase::Search, point, bits)?;
+    }
+    trial.finish()
+}
+
+struct Optimization<'r> {
+    parts: Parts,
+    limits: Limits,
+    seeds: Seeds,
+    record: &'r mut dyn Record,
+    space: Space,
+    layout: Layout,
+    /// Every point evaluated, whether that failed or not.
+    seen: BTreeSet<Bits>,
+    evaluations: usize,
+    best: Option<Best>,
+}
+
+struct Best {
+    total: f64,
+    bits: Bits,
+    point: Point,
+}
+
+fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
+    let what = what.into();
+    |source| TrialError::Plugin { what, source }
+}
+
+impl<'r> Optimization<'r> {
+    fn new(parts: Parts, limits: Limits, seeds: Seeds, record: &'r mut dyn Record) -> Self {
+        let (space, layout) = (parts.benchmark.space(), parts.encoder.layout());
+        Self {
+            parts,
+            limits,
+            seeds,
+            record,
+            space,
+            layout,
+            seen: BTreeSet::new(),
+            evaluations: 0,
+            best: None,
+        }
+    }
+
+    fn encoder(&self) -> &dyn Encoder {
+        &*self.parts.encoder
+    }
+
+    /// 1 where low values are good, −1 where high ones are: the model always minimizes.
+    fn sign(&self) -> f64 {
+        if self.parts.benchmark.sense() == Sense::Maximize { -1.0 } else { 1.0 }
+    }
+
+    fn evaluate(&mut self, phase: Phase, point: Point, bits: Bits) -> Result<(), TrialError> {
+        if self.record.stop() {
+            return Err(TrialError::Stopped);
+        }
+        self.evaluations += 1;
+        let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
+        let started = Instant::now();
+        let benchmark = &mut self.parts.benchmark;
+        let evaluating = Evaluating { evaluation, phase, point: point.clone() };
+        let outcome = self.record.evaluate(evaluating, &mut || match benchmark.evaluate(&point, seed) {
+            Ok(value) if value.is_finite() => Outcome::Ok { value },
+            Ok(value) => Outcome::Failed { reason: format!("the value is {value}") },
+            Err(error) => Outcome::Failed { reason: error.to_string() },
+        })?;
+        self.record.time(Step::Evaluate(evaluation), started.elapsed())?;
+
+        let penalty = self.limits.l1 * bits.count_ones() as f64;
+        let mut total = None;
+        if let Outcome::Ok { value } = outcome {
+            let sign = self.sign();
+            // The model learns the bare value; the penalty enters the problem, where it is known exactly.
+            self.parts.surrogate.observe(&bits, sign * value).map_err(failed("observing a value"))?;
+            let sum = value + sign * penalty;
+            total = Some(sum);
+            if self.best.as_ref().is_none_or(|best| sign * sum < sign * best.total) {
+                self.best = Some(Best { total: sum, bits: bits.clone(), point });
+            }
+        }
+        self.seen.insert(bits);
+        let best = self.best.as_ref().map(|best| best.total);
+        self.record.event(Event::Evaluated(Evaluated { evaluation, outcome, penalty, total, best }))
+    }
+
+    /// A Thompson sample with the penalty in its linear terms.
+    fn draw(&mut self, iteration: usize) -> Result<Acquisition, TrialError> {
+        let started = Instant::now();
+        let drawn = self.parts.surrogate.draw(self.seeds.draw(iteration));
+        let drawn =
+            drawn.map_err(failed(format!("drawing an acquisition function in iteration {iteration}")))?;
+        self.record.time(Step::Fit(iteration), started.elapsed())?;
+        Ok(with_l1(drawn, self.limits.l1))
+    }
+
+    /// What each solver answers; the first is followed.
+    fn solve(&mut self, iteration: usize, f: &Acquisition) -> Result<Vec<Answered>, TrialError> {
+        let seed = self.seeds.solve(iteration);
+        let mut answers = Vec::new();
+        for (i, (name, solver)) in self.parts.solvers.iter_mut().enumerate() {
+            let keeps = solver.keeps_groups() || self.layout.groups().is_empty();
+            let mut problem = match f {
+                Acquisition::Quadratic(f) if !keeps => Problem::new(penalised(f, &self.layout)),
+                _ => Problem::new(f.clone()).with_groups(&self.layout),
+            };
+            if let Some(best) = &self.best {
+                problem = problem.with_incumbent(best.bits.clone());
+            }
+            let started = Instant::now();
+            let answer = solver.minimize(&problem, seed);
+            let time = started.elapsed();
+            let answered = answer.and_then(|answer| checked(name, &answer, f, &self.layout));
+            answers.push(answered.map_err(failed(format!("solver `{name}` in iteration {iteration}")))?);
+            self.record.time(Step::Solve(iteration, name, i == 0), time)?;
+        }
+        Ok(answers)
+    }
+
+    /// The next point: the answer, or one not seen before where evaluating it again would tell nothing.
+    fn choose(
+        &mut self,
+        iteration: usize,
+        f: &Acquisition,
+        answers: Vec<Answered>,
+    ) -> Result<Option<Bits>, TrialError> {
+        let followed = answers.first().expect("a method has a solver").bits.clone();
+        let chosen = if self.parts.benchmark.deterministic() {
+            unseen(followed, f, &self.layout, &self.seen, self.seeds.unseen(iteration))
+        } else {
+            Some((followed, Choice::Answer))
+        };
+        let Some((bits, choice)) = chosen else { return Ok(None) };
+        self.record.event(Event::Proposed(Proposed { iteration, answers, choice }))?;
+        Ok(Some(bits))
+    }
+
+    fn finish(mut self) -> Result<Finished, TrialError> {
+        let optimum =
+            self.parts.benchmark.optimum(self.limits.l1).map_err(failed("asking for the optimum"))?;
+        let best = self.best.as_ref();
+        let finished = Finished {
+            evaluations: self.evaluations,
+            best: best.map(|best| best.total),
+            point: best.map(|best| best.point.clone()),
+            description: best.map(|best| self.space.describe(&best.point)),
+            optimum,
+        };
+        self.record.event(Event::Finished(finished.clone()))?;
+        Ok(finished)
+    }
+}
+
+/// f + λ‖x‖₁.
+fn with_l1(f: Acquisition, l1: f64) -> Acquisition {
+    match f {
+        f if l1 == 0.0 => f,
+        Acquisition::Quadratic(mut f) => {
+            (0..f.dimension()).for_each(|i| f.add_linear(i, l1));
+            Acquisition::Quadratic(f)
+        }
+        Acquisition::General(f) => {
+            struct Penalised(std::sync::Arc<dyn Function>, f64);
+            impl Function for Penalised {
+                fn dimension(&self) -> usize {
+                    self.0.dimension()
+                }
+                fn value(&self, bits: &[bool]) -> f64 {
+                    self.0.value(bits) + self.1 * bits.iter().filter(|&&bit| bit).count() as f64
+                }
+                fn flip_gain(&self, bits: &[bool], i: usize) -> f64 {
+                    self.0.flip_gain(bits, i) + if bits[i] { -self.1 } else { self.1 }
+                }
+            }
+            Acquisition::General(std::sync::Arc::new(Penalised(f, l1)))
+        }
+    }
+}
+
+/// An answer with its groups mended and its value our own; refused where it is none.
+fn checked(name: &str, answer: &Answer, f: &Acquisition, layout: &Layout) -> plugin_api::Result<Answered> {
+    if answer.bits().len() != f.dimension() {
+        let (found, expected) = (answer.bits().len(), f.dimension());
+        return Err(plugin_api::Error::new(format!("it answered {found} bits to a problem of {expected}")));
+    }
+    let mut bits = answer.bits().clone();
+    repair(&mut bits, f, layout);
+    let value = f.value(&bits);
+    if !value.is_finite() {
+        return Err(plugin_api::Error::new(format!("the acquisition function is {value} at its answer")));
+    }
+    let bound = answer.bound().filter(|bound| bound.is_finite());
+    let counts = answer.counts().iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
+    Ok(Answered { solver: name.to_owned(), value, bound, bits, counts })
+}

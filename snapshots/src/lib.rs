@@ -1,0 +1,31 @@
+//! Where snapshots go, and what is hidden in them.
+//!
+//! The outputs that people accepted stand in the folders of this crate, so that `cargo insta review` finds
+//! them in one place; the tests that write them stand beside the code that they test.
+
+use std::path::Path;
+
+use insta::Settings;
+use insta::internals::SettingsBindDropGuard;
+
+/// Lets the snapshots of this test go to `folder`, until the answer is dropped.
+///
+/// Hidden are what differs between machines: the size of a plugin's file hash and times of day.
+#[must_use]
+pub fn in_folder(folder: &str) -> SettingsBindDropGuard {
+    let mut settings = Settings::clone_current();
+    settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for (pattern, replacement) in HIDDEN {
+        settings.add_filter(pattern, *replacement);
+    }
+    settings.bind_to_scope()
+}
+
+/// What is hidden, and what stands in its place.
+const HIDDEN: &[(&str, &str)] = &[
+    (r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z", "[time]"),
+    (r"\b(lib)?(benchmark|encoder|surrogate|solver)_(\w+)\.(so|dylib|dll)\b", "[$2 $3]"),
+    (r"\bhost\.exe\b", "host"),
+];
