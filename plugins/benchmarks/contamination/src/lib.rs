@@ -183,14 +183,14 @@ mod tests {
         let with =
             |rates: &str| refusal(&format!(r#"{{ "stages": 2, "simulations": 1, "rates": {rates} }}"#));
         assert_eq!(with("{}"), "`rates.initial`: has 0 numbers, but `simulations` is 1");
-        assert_eq!(with(r#"{ "initial": [0.1] }"#), "`rates.spread`: has 0 lists, but `simulations` is 1");
+        assert_eq!(with(r#"{ "initial": [0.1] }"#), "`rates.spread`: has 0 lists, but `stages` is 2");
         assert_eq!(
-            with(r#"{ "initial": [0.1], "spread": [[0.1]] }"#),
-            "`rates.spread[0]`: has 1 numbers, but `stages` is 2"
+            with(r#"{ "initial": [0.1], "spread": [[0.1], [0.1, 0.2]] }"#),
+            "`rates.spread[1]`: has 2 numbers, but `simulations` is 1"
         );
         assert_eq!(
-            with(r#"{ "initial": [0.1], "spread": [[0.1, 0]], "prevention": [[1, 1.5]] }"#),
-            "`rates.prevention[0][1]`: must be in [0, 1], not 1.5"
+            with(r#"{ "initial": [0.1], "spread": [[0.1], [0]], "prevention": [[1], [1.5]] }"#),
+            "`rates.prevention[1][0]`: must be in [0, 1], not 1.5"
         );
         let rates = Some(Rates { initial: vec![f64::NAN], ..Rates::default() });
         let options = Options { simulations: 1, rates, ..Options::default() };

@@ -58,10 +58,10 @@ plugin_api::options! {
         /// Contaminated fraction before the first stage, one number a simulation.
         pub(crate) initial: Vec<f64> = Vec::new(),
         /// The fraction of the clean food that becomes contaminated at a stage without prevention: for each
-        /// simulation, one number a stage.
+        /// stage, one number a simulation.
         pub(crate) spread: Vec<Vec<f64>> = Vec::new(),
-        /// The fraction of the contaminated food that prevention cleans at a stage: for each simulation, one
-        /// number a stage.
+        /// The fraction of the contaminated food that prevention cleans at a stage: for each stage, one number
+        /// a simulation.
         pub(crate) prevention: Vec<Vec<f64>> = Vec::new(),
     }
 }

@@ -30,25 +30,20 @@ impl Supplies {
         }
     }
 
-    /// The supplies of a manifest, which lists rates by simulation, then by stage.
+    /// Supplies with the rates of a manifest.
     pub(crate) fn given(rates: &Rates, stages: usize, simulations: usize) -> Result<Self> {
-        check_rates("rates.initial", &rates.initial, simulations, "simulations")?;
-        let by_stage = |name: &str, lists: &[Vec<f64>]| {
-            let path = format!("rates.{name}");
-            if lists.len() != simulations {
-                let words = format!("has {} lists, but `simulations` is {simulations}", lists.len());
+        check_rates("rates.initial", &rates.initial, simulations)?;
+        for (path, lists) in [("rates.spread", &rates.spread), ("rates.prevention", &rates.prevention)] {
+            if lists.len() != stages {
+                let words = format!("has {} lists, but `stages` is {stages}", lists.len());
                 return Err(Error::option(path, words));
             }
-            for (k, list) in lists.iter().enumerate() {
-                check_rates(&format!("{path}[{k}]"), list, stages, "stages")?;
+            for (i, list) in lists.iter().enumerate() {
+                check_rates(&format!("{path}[{i}]"), list, simulations)?;
             }
-            Ok((0..stages).map(|i| lists.iter().map(|list| list[i]).collect()).collect())
-        };
-        Ok(Self {
-            spread: by_stage("spread", &rates.spread)?,
-            prevention: by_stage("prevention", &rates.prevention)?,
-            initial: rates.initial.clone(),
-        })
+        }
+        let Rates { initial, spread, prevention } = rates.clone();
+        Ok(Self { initial, spread, prevention })
     }
 
     pub(crate) fn stages(&self) -> usize {
@@ -89,9 +84,10 @@ impl Supplies {
     }
 }
 
-fn check_rates(path: &str, rates: &[f64], expected: usize, of: &str) -> Result<()> {
-    if rates.len() != expected {
-        return Err(Error::option(path, format!("has {} numbers, but `{of}` is {expected}", rates.len())));
+fn check_rates(path: &str, rates: &[f64], simulations: usize) -> Result<()> {
+    if rates.len() != simulations {
+        let words = format!("has {} numbers, but `simulations` is {simulations}", rates.len());
+        return Err(Error::option(path, words));
     }
     match rates.iter().position(|rate| !(0.0..=1.0).contains(rate)) {
         Some(i) => Err(Error::option(format!("{path}[{i}]"), format!("must be in [0, 1], not {}", rates[i]))),
@@ -122,8 +118,11 @@ mod tests {
 
     #[test]
     fn contamination_spreads_or_is_prevented() {
-        let rates =
-            Rates { initial: vec![0.5], spread: vec![vec![0.2, 0.1]], prevention: vec![vec![0.4, 1.0]] };
+        let rates = Rates {
+            initial: vec![0.5],
+            spread: vec![vec![0.2], vec![0.1]],
+            prevention: vec![vec![0.4], vec![1.0]],
+        };
         let supplies = Supplies::given(&rates, 2, 1).unwrap();
         let mut after = [0.0];
         // 0.2·(1 − 0.5) + 0.5 and (1 − 0.4)·0.5.
