@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn the_smallest_program_is_its_one_number() {
         let mut one = bqp(r#"{ "n": 1, "matrix": [[2.5]] }"#, 1);
-        assert_eq!(one.evaluate(&Point::from(vec![0]), 0).unwrap(), 0.0);
+        assert_eq!(one.evaluate(&Point::from(vec![0]), 0).unwrap().to_bits(), 0.0f64.to_bits());
         assert_eq!(one.evaluate(&Point::from(vec![1]), 0).unwrap(), 2.5);
         assert_eq!(one.optimum(0.5).unwrap(), Some(2.0));
         assert_eq!(one.optimum(3.0).unwrap(), Some(0.0));

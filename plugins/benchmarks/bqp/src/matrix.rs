@@ -56,7 +56,8 @@ impl Matrix {
     pub(crate) fn value(&self, x: &[bool]) -> f64 {
         let row_value =
             |i: usize| self.row(i).iter().zip(x).filter(|(_, set)| **set).map(|(q, _)| q).sum::<f64>();
-        (0..self.n).filter(|&i| x[i]).map(row_value).sum()
+        // From 0.0, because the sum of no rows is −0.0.
+        (0..self.n).filter(|&i| x[i]).map(row_value).fold(0.0, |sum, value| sum + value)
     }
 }
 
