@@ -19,7 +19,8 @@ pub struct Manifest {
     pub seeds: Vec<u64>,
     pub budget: Budget,
     pub penalty: Penalty,
-    pub benchmark: PluginUse,
+    /// Absent only where it is a mistake.
+    pub benchmark: Option<PluginUse>,
     /// By default the one that fits the space.
     pub encoder: Option<PluginUse>,
     pub methods: Vec<Method>,
@@ -100,9 +101,11 @@ pub const PENALTY_KEYS: &[&str] = &["l1"];
 pub const MOST: usize = 1_000_000;
 
 impl Manifest {
-    /// Reads a tree; `None` where a mistake leaves nothing to go on with.
+    /// Reads a tree; `None` where it is no manifest at all.
+    ///
+    /// What is wrong goes to `mistakes`, with something harmless in its place, so that what is right can be
+    /// checked further. Only where there are no mistakes is it what the user wrote.
     pub fn read(tree: &Value, mistakes: &mut Vec<Mistake>) -> Option<Self> {
-        let before = mistakes.len();
         let mut reader = Reader { mistakes };
         let root = KeyPath::root();
         let keys = reader.mapping(tree, &root, KEYS)?;
@@ -123,20 +126,16 @@ impl Manifest {
         let plugin_directories = keys
             .get("plugin-directories")
             .map_or(Some(Vec::new()), |value| reader.texts(value, &root.join("plugin-directories")));
-        let manifest = Self {
-            name: name?,
-            seeds: seeds?,
-            budget: budget?,
-            penalty: penalty?,
-            benchmark: benchmark?,
-            encoder: match encoder {
-                Some(read) => Some(read?),
-                None => None,
-            },
-            methods: methods?,
-            plugin_directories: plugin_directories?,
-        };
-        (mistakes.len() == before).then_some(manifest)
+        Some(Self {
+            name: name.unwrap_or_default(),
+            seeds: seeds.unwrap_or_else(|| vec![1]),
+            budget: budget.unwrap_or(Budget { initial: 1, evaluations: 1 }),
+            penalty: penalty.unwrap_or(Penalty { l1: 0.0 }),
+            benchmark,
+            encoder: encoder.flatten(),
+            methods,
+            plugin_directories: plugin_directories.unwrap_or_default(),
+        })
     }
 }
 
@@ -302,18 +301,20 @@ impl Reader<'_> {
         }
     }
 
-    fn methods(&mut self, keys: &Mapping) -> Option<Vec<Method>> {
+    fn methods(&mut self, keys: &Mapping) -> Vec<Method> {
         let root = KeyPath::root();
         let path = root.join("methods");
         let Some(methods) = keys.get("methods") else {
             if !keys.contains_key("surrogate") && !keys.contains_key("solver") {
                 self.mistakes.push(Mistake::at(&root, PlanError::NoMethod));
-                return None;
+                return Vec::new();
             }
             // One method, named for its solver.
-            let mut method = self.method(keys, &root, String::new())?;
-            method.name = method.solver.name.rsplit('/').next().unwrap_or_default().to_owned();
-            return Some(vec![method]);
+            let mut methods = Vec::from_iter(self.method(keys, &root, String::new()));
+            for method in &mut methods {
+                method.name = method.solver.name.rsplit('/').next().unwrap_or_default().to_owned();
+            }
+            return methods;
         };
         for key in METHOD_KEYS {
             if keys.contains_key(key) {
@@ -322,7 +323,7 @@ impl Reader<'_> {
         }
         let Value::Mapping(methods) = methods else {
             self.wrong_type("methods", &path, methods, "names with a surrogate and a solver each");
-            return None;
+            return Vec::new();
         };
         if methods.is_empty() {
             self.mistakes.push(Mistake::at(&path, PlanError::NoMethod));
@@ -338,7 +339,7 @@ impl Reader<'_> {
                 read.extend(self.method(keys, &place, name));
             }
         }
-        (read.len() == methods.len()).then_some(read)
+        read
     }
 
     fn method(&mut self, keys: &Mapping, path: &KeyPath, name: String) -> Option<Method> {

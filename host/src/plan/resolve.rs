@@ -76,7 +76,7 @@ impl Resolver<'_> {
     }
 
     fn benchmark(&mut self, manifest: &Manifest) -> Option<(Spec, Space)> {
-        let used = &manifest.benchmark;
+        let used = manifest.benchmark.as_ref()?;
         let plugin = self.open(used)?;
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
@@ -85,11 +85,12 @@ impl Resolver<'_> {
     }
 
     fn encoder(&mut self, manifest: &Manifest, space: &Space) -> Option<(Spec, Layout)> {
+        let benchmark = manifest.benchmark.as_ref()?;
         let fitting = || PluginUse {
             kind: Kind::Encoder,
             name: if space.is_binary() { "binary" } else { "one-hot" }.to_owned(),
             options: Json::Object(serde_json::Map::new()),
-            path: manifest.benchmark.path.clone(),
+            path: benchmark.path.clone(),
         };
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
@@ -99,7 +100,7 @@ impl Resolver<'_> {
                 self.made(&used, &plugin, Err(source))
             }
             Err(source) => {
-                let benchmark = manifest.benchmark.name.clone();
+                let benchmark = benchmark.name.clone();
                 let error = PlanError::Encoder { encoder: used.name, benchmark, source };
                 self.mistakes.push(Mistake::at(&used.path, error));
                 None

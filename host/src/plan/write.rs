@@ -23,7 +23,8 @@ pub(super) fn yaml(
     plan.insert("seeds".to_owned(), seeds(&manifest.seeds));
     plan.insert("budget".to_owned(), json!({ "initial": first.initial, "evaluations": first.evaluations }));
     plan.insert("penalty".to_owned(), json!({ "l1": first.l1 }));
-    plan.insert("benchmark".to_owned(), writer.plugin(&first.benchmark, &manifest.benchmark));
+    let benchmark = manifest.benchmark.as_ref().expect("a plan has a benchmark");
+    plan.insert("benchmark".to_owned(), writer.plugin(&first.benchmark, benchmark));
     // A sweep over spaces may choose another encoder at each point.
     if settings.iter().all(|setting| setting.encoder.name == first.encoder.name) {
         let options = first.encoder.options.clone();

@@ -1,0 +1,132 @@
+//! What a person sees: help, plans, plugins, errors, exit codes.
+
+mod support;
+
+use insta::assert_snapshot;
+use support::{SMALLEST, host};
+
+/// Snapshots a refusal of a changed smallest manifest.
+macro_rules! refused {
+    ($(#[$meta:meta])* $name:ident: $from:expr => $to:expr) => {
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            let _snapshots = snapshots::in_folder("cli");
+            let manifest = SMALLEST.replace($from, $to);
+            assert_ne!(manifest, SMALLEST, "the mistake is in it");
+            let seen = host(&["plan", "-"], &manifest);
+            assert!(seen.ends_with("[exit code Some(2)]\n"), "{seen}");
+            assert_snapshot!(stringify!($name), seen);
+        }
+    };
+}
+
+refused!(a_misspelt_solver_names_the_nearest_one: "annealing" => "anealing");
+refused!(an_unknown_benchmark_says_where_it_was_searched: "labs" => "tetris");
+refused!(a_misspelt_key_names_the_nearest_one: "budget" => "bugdet");
+refused!(a_refused_option_has_its_place: "n: 6" => "n: 1");
+refused!(an_option_of_the_wrong_type_has_its_place: "n: 6" => "n: six");
+refused!(an_unknown_option_is_named: "n: 6" => "m: 6");
+refused!(a_duplicate_key_is_found: "surrogate: random" => "surrogate: random\nname: again");
+refused!(a_budget_of_nothing_is_refused: "evaluations: 2" => "evaluations: 0");
+refused!(a_negative_budget_is_refused: "evaluations: 2" => "evaluations: -2");
+refused!(more_initial_points_than_the_space_has_are_refused: "initial: 3" => "initial: 65");
+refused!(a_nan_is_refused: "solver: annealing" => "solver: annealing\npenalty: { l1: .nan }");
+refused!(a_nan_option_is_refused: "n: 6" => "n: .nan");
+refused!(a_missing_benchmark_is_named: "benchmark: { use: labs, options: { n: 6 } }\n" => "");
+refused!(a_missing_solver_is_named: "solver: annealing\n" => "");
+refused!(no_method_at_all_is_refused: "surrogate: random\nsolver: annealing\n" => "");
+refused!(a_solver_beside_methods_is_refused: "solver: annealing" => "solver: annealing\nmethods: { a: { surrogate: random, solver: annealing } }");
+refused!(an_encoder_that_does_not_fit_is_refused: "benchmark: { use: labs, options: { n: 6 } }" => "benchmark: pest-control\nencoder: binary");
+refused!(a_sweep_to_nowhere_is_refused: "solver: annealing" => "solver: annealing\nsweep: { penalty.l2: [1], budget.initial.first: [2] }");
+refused!(a_sweep_with_a_wrong_value_points_at_the_value: "solver: annealing" => "solver: annealing\nsweep: { benchmark.options.n: [6, 1] }");
+refused!(a_sweep_without_values_is_refused: "solver: annealing" => "solver: annealing\nsweep: { penalty.l1: [], budget.initial: 3 }");
+refused!(a_name_that_leaves_the_results_is_refused: "name: smallest" => "name: ../../smallest");
+refused!(a_seed_twice_is_refused: "solver: annealing" => "solver: annealing\nseeds: [1, 2, 1]");
+refused!(a_plugin_that_is_no_file_is_refused: "annealing" => "./README.md");
+refused!(a_plugin_of_another_kind_is_not_found: "solver: annealing" => "solver: random");
+refused!(what_is_no_yaml_has_its_place: "budget: {" => "budget: [");
+refused!(a_list_is_no_manifest: SMALLEST => "- name: smallest");
+refused!(an_empty_file_is_no_manifest: SMALLEST => "");
+refused!(
+    all_mistakes_are_reported_at_once:
+    SMALLEST => "nmae: smallest\nbudget: { initial: 0, evaluations: 2 }\nbenchmark: { use: labs, options: { n: 1 } }\nsurrogate: rnadom\nsolver: annaeling\n"
+);
+
+#[test]
+fn help_teaches() {
+    let _snapshots = snapshots::in_folder("cli");
+    for words in [&[][..], &["run"], &["plan"], &["plugins"], &["plugins", "list"], &["plugins", "describe"], &["schema"]]
+    {
+        let arguments = [words, &["--help"]].concat();
+        assert_snapshot!(format!("help {}", words.join(" ")).trim(), host(&arguments, ""));
+    }
+}
+
+#[test]
+fn an_unknown_command_exits_with_2() {
+    let _snapshots = snapshots::in_folder("cli");
+    assert_snapshot!(host(&["rnu", "x.yaml"], ""));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let _snapshots = snapshots::in_folder("cli");
+    assert_snapshot!(host(&["run", "experiments/nothing.yaml"], ""));
+}
+
+#[test]
+fn wrong_arguments_are_named_with_the_argument() {
+    let _snapshots = snapshots::in_folder("cli");
+    let arguments = ["plan", "-", "--set", "penalty.l2=1", "--set", "seeds", "--solver", "psr[stpes=3]"];
+    assert_snapshot!(host(&arguments, SMALLEST));
+}
+
+#[test]
+fn a_run_id_cannot_leave_the_results() {
+    let _snapshots = snapshots::in_folder("cli");
+    assert_snapshot!(host(&["run", "-", "--run-id", "../elsewhere"], SMALLEST));
+}
+
+#[test]
+fn plugins_are_listed_by_kind() {
+    let _snapshots = snapshots::in_folder("plugins");
+    assert_snapshot!(host(&["plugins", "list"], ""));
+}
+
+#[test]
+fn every_plugin_is_described() {
+    let _snapshots = snapshots::in_folder("plugins");
+    let list = host(&["plugins", "list", "--json"], "");
+    let list: Vec<serde_json::Value> = serde_json::from_str(&list).unwrap();
+    assert!(list.len() >= 14, "{}", list.len());
+    let mut names: Vec<&str> = list.iter().map(|plugin| plugin["name"].as_str().unwrap()).collect();
+    names.dedup();
+    for name in names {
+        assert_snapshot!(format!("describe {name}"), host(&["plugins", "describe", name], ""));
+    }
+}
+
+#[test]
+fn an_unknown_plugin_names_the_nearest_one() {
+    let _snapshots = snapshots::in_folder("plugins");
+    assert_snapshot!(host(&["plugins", "describe", "ishing"], ""));
+}
+
+#[test]
+fn a_bare_name_is_never_taken_from_the_current_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = plugin_api::Kind::Solver.file_name("annealing");
+    std::fs::copy(support::program_folder().join(&file), folder.path().join(plugin_api::Kind::Solver.file_name("mine")))
+        .unwrap();
+    let manifest = folder.path().join("m.yaml");
+    std::fs::write(&manifest, SMALLEST.replace("annealing", "mine")).unwrap();
+    let mut command = support::command(&["plan", "m.yaml"]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no solver named `mine`"));
+    // By its folder it is found.
+    let mut command = support::command(&["plan", "m.yaml", "--plugin-dir", "."]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -1,0 +1,214 @@
+//! Small seeded runs, down to the journal.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use support::{SMALLEST, command, host, output};
+
+const BENCHMARKS: &[(&str, &str)] = &[
+    ("bqp", "{ n: 8 }"),
+    ("contamination", "{ stages: 8, simulations: 20 }"),
+    ("ising", "{ rows: 2, columns: 4 }"),
+    ("labs", "{ n: 9 }"),
+    ("pest-control", "{ stages: 3, simulations: 20 }"),
+];
+const SOLVERS: &[&str] = &["psr", "sdp", "annealing", "exhaustive"];
+
+/// Runs a manifest and answers every file of its trials by name.
+fn run(manifest: &str, more: &[&str]) -> BTreeMap<String, String> {
+    let results = tempfile::tempdir().unwrap();
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", results.path().to_str().unwrap()];
+    let output = output(&[&arguments[..], more].concat(), manifest);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    journals(results.path())
+}
+
+fn journals(results: &Path) -> BTreeMap<String, String> {
+    let name = std::fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
+    let trials = std::fs::read_dir(name.join("r/trials")).unwrap().map(|entry| entry.unwrap().path());
+    let read = |path: &Path| std::fs::read_to_string(path.join("journal.jsonl")).unwrap();
+    trials.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), read(&path))).collect()
+}
+
+#[test]
+fn every_benchmark_runs_with_every_solver() {
+    let _snapshots = snapshots::in_folder("journals");
+    for (benchmark, options) in BENCHMARKS {
+        let mut manifest = format!(
+            "name: small\nbudget: {{ initial: 4, evaluations: 3 }}\npenalty: {{ l1: 0.01 }}\n\
+             benchmark: {{ use: {benchmark}, options: {options} }}\nmethods:\n"
+        );
+        for solver in SOLVERS {
+            manifest += &format!("  {solver}: {{ surrogate: horseshoe, solver: {solver} }}\n");
+        }
+        for (trial, journal) in run(&manifest, &[]) {
+            let solver = trial.strip_suffix("-seed1").unwrap();
+            assert_snapshot!(format!("{benchmark} {solver}"), journal);
+        }
+    }
+}
+
+#[test]
+fn every_surrogate_runs() {
+    let _snapshots = snapshots::in_folder("journals");
+    for surrogate in ["horseshoe", "bayes-linear", "random"] {
+        let manifest = format!(
+            "name: small\nbudget: {{ initial: 4, evaluations: 3 }}\n\
+             benchmark: {{ use: bqp, options: {{ n: 6 }} }}\nsurrogate: {surrogate}\nsolver: exhaustive\nshadows: [psr]\n"
+        );
+        let journals = run(&manifest, &[]);
+        assert_snapshot!(format!("surrogate {surrogate}"), journals["exhaustive-seed1"]);
+    }
+}
+
+/// Two methods, a shadow, a sweep and three seeds, in a second.
+const SEVERAL: &str = "\
+name: several
+seeds: 3
+budget: { initial: 4, evaluations: 6 }
+benchmark: { use: ising, options: { rows: 2, columns: 3 } }
+methods:
+  psr: { surrogate: horseshoe, solver: psr, shadows: [sdp] }
+  annealing: { surrogate: bayes-linear, solver: annealing }
+sweep: { penalty.l1: [0, 0.01] }
+";
+
+#[test]
+fn a_journal_is_the_same_for_any_number_of_jobs_and_in_process() {
+    let one = run(SEVERAL, &["--jobs", "1"]);
+    assert_eq!(one.len(), 12);
+    assert_eq!(one, run(SEVERAL, &["--jobs", "2"]));
+    assert_eq!(one, run(SEVERAL, &["--jobs", "5"]));
+    assert_eq!(one, run(SEVERAL, &["--in-process"]));
+}
+
+#[test]
+fn methods_share_instances_and_initial_designs() {
+    let journals = run(SEVERAL, &[]);
+    let initial = |trial: &str| {
+        let lines = journals[trial].lines().filter(|line| line.contains("\"initial\""));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(initial("psr-sweep1-seed2").len(), 4);
+    assert_eq!(initial("psr-sweep1-seed2"), initial("annealing-sweep2-seed2"));
+    assert_ne!(initial("psr-sweep1-seed2"), initial("psr-sweep1-seed1"));
+}
+
+#[test]
+fn a_plan_run_again_gives_the_same_journals() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let first = output(&["run", "-", "--quiet", "--run-id", "r", "--output", folder], SEVERAL);
+    assert!(first.status.success());
+    let plan = std::fs::read_to_string(results.path().join("several/r/plan.yaml")).unwrap();
+    assert_eq!(journals(results.path()), run(&plan, &[]));
+}
+
+#[test]
+fn the_last_line_names_the_folder_and_the_table_stands_above() {
+    let _snapshots = snapshots::in_folder("runs");
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let output = output(&["run", "-", "--quiet", "--run-id", "r", "--output", folder], SEVERAL);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let run_folder = results.path().join("several/r");
+    assert_eq!(Path::new(stdout.lines().last().unwrap()), run_folder);
+    let mut table = stdout.replace(folder, "[results]");
+    // Times differ from run to run, and with them the widths of their columns.
+    for (pattern, replacement) in [("─+", "─"), (r"\d+\.\d+ (µs|ms|s)\b", "[time]"), (" +", " ")] {
+        table = regex::Regex::new(pattern).unwrap().replace_all(&table, replacement).into_owned();
+    }
+    assert_snapshot!("the table of a run", table);
+    let trace = std::fs::read_to_string(run_folder.join("trace.csv")).unwrap();
+    assert_snapshot!("trace.csv", trace.lines().take(12).collect::<Vec<_>>().join("\n"));
+    assert_eq!(trace.lines().count(), 1 + 12 * 10);
+    let afo = std::fs::read_to_string(run_folder.join("afo.csv")).unwrap();
+    let rows: Vec<&str> = afo.lines().take(6).map(|row| row.rsplit_once(',').unwrap().0).collect();
+    assert_snapshot!("afo.csv", rows.join("\n"));
+    assert_eq!(afo.lines().count(), 1 + 6 * 6 * 3);
+    for file in ["plan.yaml", "identity.json", "summary.json"] {
+        assert!(run_folder.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn a_solver_and_a_setting_change_what_runs_with_nothing_rebuilt() {
+    let journals = run(SEVERAL, &["--solver", "exhaustive", "--set", "penalty.l1=0.5", "--set", "sweep={}"]);
+    assert_eq!(journals.len(), 3);
+    let journal = &journals["exhaustive-seed1"];
+    assert!(journal.contains("\"solver\":\"exhaustive 0.1.0\""));
+    let evaluated = journal.lines().find(|line| line.contains("evaluated")).unwrap();
+    let evaluated: serde_json::Value = serde_json::from_str(evaluated).unwrap();
+    let (value, penalty, total) = (&evaluated["value"], &evaluated["penalty"], &evaluated["total"]);
+    assert_eq!(penalty.as_f64().unwrap() % 0.5, 0.0);
+    assert_eq!(value.as_f64().unwrap() + penalty.as_f64().unwrap(), total.as_f64().unwrap());
+}
+
+#[test]
+fn a_stopped_run_goes_on_to_the_same_journals() {
+    let whole = run(SEVERAL, &[]);
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", folder];
+    assert!(output(&arguments, SEVERAL).status.success());
+    // As a kill leaves it: one trial without its end, one with a torn line, one not begun.
+    let trial = |id: &str| results.path().join("several/r/trials").join(id);
+    let cut = |id: &str, keep: &dyn Fn(&str) -> usize| {
+        let path = trial(id).join("journal.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &text[..keep(&text)]).unwrap();
+    };
+    cut("psr-sweep1-seed1", &|text| text[..text.len() / 2].rfind('\n').unwrap() + 1);
+    cut("psr-sweep1-seed2", &|text| text.len() / 3);
+    std::fs::remove_dir_all(trial("annealing-sweep2-seed3")).unwrap();
+    assert_ne!(journals(results.path()), whole);
+    assert!(output(&[&arguments[..], &["--resume"]].concat(), SEVERAL).status.success());
+    assert_eq!(journals(results.path()), whole);
+}
+
+#[test]
+fn another_experiment_is_not_resumed_and_no_run_is_overwritten() {
+    let _snapshots = snapshots::in_folder("cli");
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", folder];
+    assert!(output(&arguments, SMALLEST).status.success());
+    let hidden = |text: String| text.replace(folder, "[results]");
+    assert_snapshot!("a run is not overwritten", hidden(host(&arguments, SMALLEST)));
+    let other = SMALLEST.replace("evaluations: 2", "evaluations: 3");
+    let resumed = host(&[&arguments[..], &["--resume"]].concat(), &other);
+    assert_snapshot!("another experiment is not resumed", hidden(resumed));
+    let nothing = host(&["run", "-", "--resume", "--output", folder], &SMALLEST.replace("smallest", "other"));
+    assert_snapshot!("there is nothing to resume", hidden(nothing));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
+    let manifest = SEVERAL.replace("evaluations: 6", "evaluations: 50").replace("columns: 3", "columns: 5");
+    let whole = run(&manifest, &[]);
+    let results = tempfile::tempdir().unwrap();
+    let path = results.path().join("m.yaml");
+    std::fs::write(&path, &manifest).unwrap();
+    let output_folder = results.path().join("out");
+    let arguments = ["run", path.to_str().unwrap(), "--run-id", "r", "--output", output_folder.to_str().unwrap()];
+    let child = command(&arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = output_folder.join("several/r/trials/psr-sweep1-seed1/journal.jsonl");
+    while !begun.is_file() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("--resume --run-id r"), "{stderr}");
+    let resumed = host(&[&arguments[..], &["--resume"]].concat(), "");
+    assert!(!resumed.contains("error"), "{resumed}");
+    assert_eq!(journals(&output_folder), whole);
+}
