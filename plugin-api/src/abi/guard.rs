@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Once;
 
 use abi_stable::StableAbi;
@@ -39,13 +39,35 @@ pub(crate) fn guard<T>(call: impl FnOnce() -> Result<T>) -> WireResult<T> {
     match outcome {
         Ok(Ok(value)) => ROk(value),
         Ok(Err(error)) => RErr(error.into()),
+        Err(payload) => RErr(caught(payload).into()),
+    }
+}
+
+fn caught(payload: Box<dyn Any + Send>) -> Error {
+    match payload.downcast::<PassedOn>() {
+        Ok(passed_on) => passed_on.0,
         Err(payload) => {
-            let words = LAST_PANIC.take().unwrap_or_else(|| words(&*payload));
+            let words = words(&*payload);
             // The payload's own destructor could panic again, this time with nobody to catch it.
             std::mem::forget(payload);
-            RErr(Error::panicked(words).into())
+            // With other words, the note is of an earlier panic, which the plugin caught itself.
+            let note = LAST_PANIC.take().filter(|note| note.ends_with(&words));
+            Error::panicked(note.unwrap_or_else(|| format!("panicked: {words}")))
         }
     }
+}
+
+/// What a panic on the other side became, on its way through this one.
+struct PassedOn(Error);
+
+/// Goes on with a panic of the other side, where this side has no error to answer with.
+///
+/// A guard on this side answers the error as it was; without one it is a panic like any other.
+pub(crate) fn pass_on(error: Error) -> ! {
+    if DEPTH.get() > 0 {
+        resume_unwind(Box::new(PassedOn(error)));
+    }
+    panic!("{error}");
 }
 
 /// Lets the panic hook note file and line of panics in guarded calls instead of printing them.
@@ -59,17 +81,20 @@ pub(crate) fn note_panics() {
             if DEPTH.get() == 0 {
                 return print(panic);
             }
-            let place = panic.location().map(|at| format!("{}:{}: ", at.file(), at.line()));
-            let note = format!("panicked at {}{}", place.unwrap_or_default(), words(panic.payload()));
-            LAST_PANIC.set(Some(note));
+            let note = |at: &Location<'_>| {
+                format!("panicked at {}:{}: {}", at.file(), at.line(), words(panic.payload()))
+            };
+            LAST_PANIC.set(panic.location().map(note));
         }));
     });
 }
 
+/// What the panic says, in one line: those of `assert_eq!` have three.
 fn words(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let owned = || payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(owned).unwrap_or("a panic without words").to_owned()
+    let text = text.or_else(owned).unwrap_or("a panic without words");
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 impl From<Error> for WireError {

@@ -1,5 +1,7 @@
 //! From a file to an ordinary trait; the library stays open until the process ends.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use abi_stable::StableAbi;
@@ -107,7 +109,7 @@ pub enum LoadError {
         path: PathBuf,
     },
     /// The plugin is of another kind.
-    #[error("{} holds the {found} `{name}`, not a {expected}; name it under `{found}:`", path.display())]
+    #[error("{} holds the {found} `{name}`, not the {expected} asked for; name it under `{found}:`", path.display())]
     OtherKind {
         /// The file.
         path: PathBuf,
@@ -134,7 +136,11 @@ impl Plugin {
         // An absolute path: by a bare name the system would search folders of its own.
         let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
         let path = path.canonicalize().map_err(unreadable)?;
-        std::fs::File::open(&path).map_err(unreadable)?;
+        let mut file = File::open(&path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        if is_cut_short(&mut file, length) {
+            return Err(LoadError::NotALibrary { path, cause: "the file is cut short".to_owned() });
+        }
         probe(&path)?;
         let header = lib_header_from_path(&path).map_err(|error| match error {
             LibraryError::InvalidAbiHeader(found) => LoadError::OtherAbiStable {
@@ -195,6 +201,21 @@ impl Plugin {
         let make = self.module.solver();
         LoadedSolver::new(unwire(make(to_json(options)?.as_rstr()))?)
     }
+}
+
+/// Whether a file ends before its own header says it does, as after a copy that broke off.
+///
+/// The loader of Linux would map it nonetheless, and the process would die of a bus error. Files of other
+/// formats are left to their loaders, which look for themselves.
+fn is_cut_short(file: &mut impl Read, length: u64) -> bool {
+    let mut header = [0; 64];
+    if file.read_exact(&mut header).is_err() || !header.starts_with(b"\x7fELF\x02\x01") {
+        return false;
+    }
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    // Linkers put the table of sections last: e_shoff, e_shentsize and e_shnum of the ELF specification.
+    let (start, entry, count) = (number(&header[40..48]), number(&header[58..60]), number(&header[60..62]));
+    start.saturating_add(entry * count) > length
 }
 
 /// Opens the file and looks for the symbol, for errors that a person can read.

@@ -10,14 +10,15 @@ use abi_stable::std_types::RStr;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
 /// Where a plugin's events go, and up to which level the host listens.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub(crate) struct LogSink {
-    /// 0 nothing, 1 errors, … 5 traces.
-    max_level: u8,
+    /// 0 nothing, 1 errors, … 5 traces. Asked each time: the host may begin to listen after the loading.
+    max_level: extern "C" fn() -> u8,
     /// Takes level, target and text of an event.
     send: extern "C" fn(u8, RStr<'_>, RStr<'_>),
 }
@@ -25,14 +26,6 @@ pub(crate) struct LogSink {
 impl LogSink {
     /// The sink that the host hands to a plugin.
     pub(crate) fn of_host() -> Self {
-        let max_level = match LevelFilter::current() {
-            LevelFilter::OFF => 0,
-            LevelFilter::ERROR => 1,
-            LevelFilter::WARN => 2,
-            LevelFilter::INFO => 3,
-            LevelFilter::DEBUG => 4,
-            _ => 5,
-        };
         Self { max_level, send: receive }
     }
 
@@ -40,6 +33,10 @@ impl LogSink {
     pub(crate) fn install(self) {
         let _ = tracing::subscriber::set_global_default(Forward(self));
     }
+}
+
+extern "C" fn max_level() -> u8 {
+    LevelFilter::current().into_level().as_ref().map_or(0, number)
 }
 
 extern "C" fn receive(level: u8, target: RStr<'_>, text: RStr<'_>) {
@@ -57,15 +54,18 @@ extern "C" fn receive(level: u8, target: RStr<'_>, text: RStr<'_>) {
 struct Forward(LogSink);
 
 impl Subscriber for Forward {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        number(metadata.level()) <= self.0.max_level
+        number(metadata.level()) <= (self.0.max_level)()
     }
     fn event(&self, event: &Event<'_>) {
         let mut text = Text::default();
         event.record(&mut text);
         let metadata = event.metadata();
         let line = format!("{}{}", text.message, text.fields);
-        (self.0.send)(number(metadata.level()), metadata.target().into(), line.as_str().into());
+        (self.0.send)(number(metadata.level()), metadata.target().into(), line.trim_start().into());
     }
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)

@@ -7,7 +7,8 @@ use abi_stable::sabi_trait;
 use abi_stable::sabi_trait::TD_Opaque;
 use abi_stable::std_types::{RBox, RSlice, RVec};
 
-use crate::abi::guard::{WireResult, guard, unwire};
+use super::{close, report_close};
+use crate::abi::guard::{WireResult, guard, pass_on, unwire};
 use crate::{Acquisition, Function, Quadratic, Result};
 
 #[sabi_trait]
@@ -51,7 +52,7 @@ impl WireAcquisition {
 
 /// A function of this side, for the other.
 pub(crate) fn object(f: Arc<dyn Function>) -> FunctionObject {
-    FunctionWire_TO::from_value(Sent(f), TD_Opaque)
+    FunctionWire_TO::from_value(Sent { dimension: f.dimension(), function: Some(f) }, TD_Opaque)
 }
 
 /// A function of the other side, for this one.
@@ -59,20 +60,37 @@ pub(crate) fn received(object: FunctionObject) -> Arc<dyn Function> {
     Arc::new(Received { dimension: object.dimension(), object })
 }
 
-struct Sent(Arc<dyn Function>);
+struct Sent {
+    dimension: usize,
+    /// There until it is dropped.
+    function: Option<Arc<dyn Function>>,
+}
 
-impl FunctionWire for Sent {
-    fn dimension(&self) -> usize {
-        unwire(guard(|| Ok(self.0.dimension()))).unwrap_or(0)
-    }
-    fn value(&self, bits: RSlice<'_, bool>) -> WireResult<f64> {
-        guard(|| Ok(self.0.value(&bits)))
-    }
-    fn flip_gain(&self, bits: RSlice<'_, bool>, i: usize) -> WireResult<f64> {
-        guard(|| Ok(self.0.flip_gain(&bits, i)))
+impl Sent {
+    fn function(&self) -> &dyn Function {
+        self.function.as_deref().expect("the function is there until it is dropped")
     }
 }
 
+impl FunctionWire for Sent {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+    fn value(&self, bits: RSlice<'_, bool>) -> WireResult<f64> {
+        guard(|| Ok(self.function().value(&bits)))
+    }
+    fn flip_gain(&self, bits: RSlice<'_, bool>, i: usize) -> WireResult<f64> {
+        guard(|| Ok(self.function().flip_gain(&bits, i)))
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        report_close(unwire(close(&mut self.function)));
+    }
+}
+
+/// Its values cannot be errors, so a panic on the other side goes on as one on this side.
 struct Received {
     dimension: usize,
     object: FunctionObject,
@@ -83,15 +101,9 @@ impl Function for Received {
         self.dimension
     }
     fn value(&self, bits: &[bool]) -> f64 {
-        or_panic(self.object.value(RSlice::from_slice(bits)))
+        unwire(self.object.value(RSlice::from_slice(bits))).unwrap_or_else(|error| pass_on(error))
     }
     fn flip_gain(&self, bits: &[bool], i: usize) -> f64 {
-        or_panic(self.object.flip_gain(RSlice::from_slice(bits), i))
+        unwire(self.object.flip_gain(RSlice::from_slice(bits), i)).unwrap_or_else(|error| pass_on(error))
     }
-}
-
-/// A function's value cannot be an error, so a panic on the other side goes on as one on this side; the
-/// guard around the solver's call then reports it with the words of the first.
-fn or_panic(result: WireResult<f64>) -> f64 {
-    unwire(result).unwrap_or_else(|error| panic!("the acquisition function failed: {error}"))
 }

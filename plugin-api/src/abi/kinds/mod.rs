@@ -23,7 +23,7 @@ pub(crate) fn closed() -> Error {
 }
 
 /// Drops a plugin's value where a panic in its destructor becomes an error.
-pub(crate) fn close<T: ?Sized>(inner: &mut Option<Box<T>>) -> WireResult<()> {
+pub(crate) fn close<T>(inner: &mut Option<T>) -> WireResult<()> {
     let inner = inner.take();
     guard(|| {
         drop(inner);
