@@ -1,0 +1,77 @@
+//! What a call through the boundary costs, beside the same call through a box in one program.
+
+#[path = "../tests/boundary/dylibs.rs"]
+#[expect(dead_code, reason = "the tests patch the api as well")]
+mod dylibs;
+#[path = "../tests/fixtures/trivial.rs"]
+mod trivial;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use divan::{Bencher, black_box};
+use dylibs::{Built, Stage};
+use plugin_api::load::Plugin;
+use plugin_api::serde_json::json;
+use plugin_api::testing::random_quadratic;
+use plugin_api::{Benchmark, Encoder, Point, Problem, Solver, Space, rng};
+use trivial::Trivial;
+
+fn main() {
+    dylib("benchmark"); // built before anything is measured
+    divan::main();
+}
+
+/// Where the plugin is.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Box,
+    Dylib,
+}
+
+const WAYS: [Way; 2] = [Way::Box, Way::Dylib];
+
+fn dylib(kind: &str) -> &'static Path {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    let build = || {
+        let stage = Stage { name: "fixture", patches: &[] };
+        stage.build(&["trivial-benchmark", "trivial-encoder", "trivial-solver"], &["--release"])
+    };
+    &BUILT.get_or_init(build)[&format!("trivial-{kind}")]
+}
+
+fn plugin(kind: &str) -> Plugin {
+    Plugin::load(dylib(kind)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[divan::bench(args = WAYS)]
+fn evaluate(bencher: Bencher<'_, '_>, way: Way) {
+    let mut benchmark: Box<dyn Benchmark> = black_box(match way {
+        Way::Box => Box::new(Trivial),
+        Way::Dylib => Box::new(plugin("benchmark").benchmark(&json!({}), 1).expect("a benchmark")),
+    });
+    let point = Point::from(vec![1; 25]);
+    bencher.bench_local(|| benchmark.evaluate(black_box(&point), 1));
+}
+
+#[divan::bench(args = WAYS)]
+fn encode(bencher: Bencher<'_, '_>, way: Way) {
+    let encoder: Box<dyn Encoder> = black_box(match way {
+        Way::Box => Box::new(Trivial),
+        Way::Dylib => {
+            Box::new(plugin("encoder").encoder(&json!({}), &Space::binary(25)).expect("an encoder"))
+        }
+    });
+    let point = Point::from(vec![1; 25]);
+    bencher.bench_local(|| encoder.encode(black_box(&point)));
+}
+
+#[divan::bench(args = WAYS, consts = [25, 100])]
+fn minimize<const N: usize>(bencher: Bencher<'_, '_>, way: Way) {
+    let mut solver: Box<dyn Solver> = black_box(match way {
+        Way::Box => Box::new(Trivial),
+        Way::Dylib => Box::new(plugin("solver").solver(&json!({})).expect("a solver")),
+    });
+    let problem = Problem::new(random_quadratic(&mut rng(1), N));
+    bencher.bench_local(|| solver.minimize(black_box(&problem), 1));
+}
