@@ -1,0 +1,174 @@
+//! Exhaustive search: tries every point, and so proves the minimum.
+//!
+//! Points are those that the groups admit. The problem's work limit counts points.
+
+use plugin_api::{Acquisition, AcquisitionKind, Answer, Error, Problem, Result, Solver, Stop, export_solver};
+
+mod budget;
+mod choices; // the points as a product
+mod general; // the algorithms, unaware of plugins
+mod options;
+mod quadratic;
+
+use budget::Budget;
+use choices::{choices, describe_point_count, point_count};
+use options::Options;
+
+export_solver!("exhaustive", |options: Options| Ok::<_, Error>(Exhaustive { options }));
+
+struct Exhaustive {
+    options: Options,
+}
+
+impl Solver for Exhaustive {
+    fn minimize(&mut self, problem: &Problem, _seed: u64) -> Result<Answer> {
+        let choices = choices(problem.dimension(), problem.groups());
+        let most = self.options.max_points;
+        if point_count(&choices).is_none_or(|points| points > most) {
+            return Err(Error::new(format!(
+                "the problem has {} points, and `max-points` allows {most}; `annealing` and `psr` do not try each",
+                describe_point_count(&choices)
+            )));
+        }
+        // A point of a quadratic function takes nanoseconds, less than a look at the clock; that of another
+        // function may take any time.
+        let (bits, budget) = match problem.objective() {
+            Acquisition::Quadratic(f) => {
+                let mut budget = Budget::new(problem, 1000);
+                (quadratic::minimize(f, &choices, &mut budget), budget)
+            }
+            Acquisition::General(f) => {
+                let mut budget = Budget::new(problem, 1);
+                (general::minimize(f.as_ref(), &choices, &mut budget), budget)
+            }
+        };
+        let value = problem.objective().value(&bits);
+        let answer = Answer::new(bits, value).with_count("points", budget.points()).with_stop(budget.stop());
+        let proven = budget.stop() == Stop::Done && !value.is_nan();
+        Ok(if proven { answer.with_bound(value) } else { answer })
+    }
+
+    fn takes(&self) -> AcquisitionKind {
+        AcquisitionKind::General
+    }
+
+    fn keeps_groups(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use golden_afo::cases_up_to;
+    use plugin_api::testing::{check_solver, random_quadratic};
+    use plugin_api::{Bits, Function, Layout, Quadratic, rng};
+    use std::iter::once;
+    use std::time::Duration;
+
+    fn minimize(problem: &Problem) -> Answer {
+        Exhaustive { options: Options::default() }.minimize(problem, 1).unwrap()
+    }
+
+    /// Tries some of the points of large problems, where the solver itself would refuse.
+    struct SomePoints;
+
+    impl Solver for SomePoints {
+        fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
+            let mut solver = Exhaustive { options: Options { max_points: u64::MAX } };
+            match problem.dimension() {
+                0..=20 => solver.minimize(problem, seed),
+                _ => {
+                    let some = Problem::new(problem.quadratic()?.clone()).with_work_limit(10_000);
+                    solver.minimize(&some, seed)
+                }
+            }
+        }
+        fn takes(&self) -> AcquisitionKind {
+            AcquisitionKind::General
+        }
+        fn keeps_groups(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn exhaustive_keeps_the_contract_of_solvers() {
+        check_solver(|| SomePoints);
+    }
+
+    #[test]
+    fn proven_minima_of_up_to_25_bits_are_found() {
+        for case in cases_up_to(25) {
+            assert!(case.proven);
+            let answer = minimize(&Problem::new(case.function));
+            let gap = answer.value() - case.best_known;
+            assert!(gap.abs() <= 1e-12 * case.best_known.abs(), "{}: {gap} above", case.name);
+            assert_eq!(*answer.bits(), case.best_known_bits, "{}", case.name);
+            assert_eq!((answer.bound(), answer.stop()), (Some(answer.value()), Stop::Done));
+        }
+    }
+
+    /// The value of bits read as a number, less 5, squared; and a wall where it is not a number.
+    struct Wall;
+
+    impl Function for Wall {
+        fn dimension(&self) -> usize {
+            4
+        }
+        fn value(&self, bits: &[bool]) -> f64 {
+            let number = bits.iter().fold(0.0, |number, &bit| 2.0 * number + f64::from(u8::from(bit)));
+            if number < 2.0 { f64::NAN } else { (number - 5.0) * (number - 5.0) }
+        }
+    }
+
+    #[test]
+    fn a_general_function_is_minimized_within_its_groups() {
+        let wall = || Problem::new(Acquisition::General(Box::new(Wall)));
+        assert_eq!(minimize(&wall()).bits().to_string(), "0101");
+        let layout = Layout::with_groups(4, vec![0..2, 2..4]).unwrap();
+        let answer = minimize(&wall().with_groups(&layout));
+        assert_eq!((answer.bits().to_string().as_str(), answer.bound()), ("0101", Some(0.0)));
+        let layout = Layout::with_groups(4, once(0..3).collect()).unwrap();
+        let answer = minimize(&wall().with_groups(&layout));
+        assert_eq!((answer.bits().to_string().as_str(), answer.value()), ("0101", 0.0));
+        assert_eq!(answer.counts(), [("points".to_string(), 6)]);
+    }
+
+    #[test]
+    fn a_large_problem_is_refused_with_its_size() {
+        let refusal = |problem: &Problem| {
+            let mut solver = Exhaustive { options: Options { max_points: 1000 } };
+            solver.minimize(problem, 1).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal(&Problem::new(Quadratic::zero(10))),
+            "the problem has 1024 points, and `max-points` allows 1000; `annealing` and `psr` do not try each"
+        );
+        assert!(refusal(&Problem::new(Quadratic::zero(100))).contains("about 10^30 points"));
+        let layout = Layout::with_groups(10, once(0..10).collect()).unwrap();
+        let grouped = Problem::new(Quadratic::zero(10)).with_groups(&layout);
+        assert_eq!(minimize(&grouped).counts(), [("points".to_string(), 10)]);
+    }
+
+    #[test]
+    fn limits_are_kept_and_told() {
+        let f = random_quadratic(&mut rng(1), 12);
+        let problem = || Problem::new(f.clone());
+        let whole = minimize(&problem());
+        let part = minimize(&problem().with_work_limit(101));
+        assert_eq!((part.counts(), part.stop()), (&[("points".to_string(), 101)][..], Stop::Work));
+        assert!(part.value() >= whole.value() && part.bound().is_none());
+        assert_eq!(minimize(&problem().with_work_limit(4096)).stop(), Stop::Done);
+        assert_eq!(minimize(&problem().with_work_limit(0)).bits(), &Bits::zeros(12));
+        assert_eq!(minimize(&problem().with_time_limit(Duration::ZERO)).stop(), Stop::Time);
+    }
+
+    #[test]
+    fn no_bits_have_an_answer() {
+        let mut f = Quadratic::zero(0);
+        f.add_constant(2.0);
+        let answer = minimize(&Problem::new(f));
+        assert_eq!((answer.bits().len(), answer.value(), answer.bound()), (0, 2.0, Some(2.0)));
+    }
+}
