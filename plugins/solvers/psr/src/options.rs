@@ -1,8 +1,8 @@
 //! What a manifest may set under the solver's `options`.
 //!
-//! The defaults are the cheapest that found the best points on acquisition functions of 10 to 50 bits: with
-//! scaled steps and descent, 30 cuts find the same points as 100 or 300, and 100 halve the gap that the bound
-//! leaves.
+//! The defaults are the cheapest that found the best points on 106 functions of 10 to 500 bits (acquisition
+//! functions and the Biq Mac library): on average 0.4 % above the best known, where 30 cuts ended 0.5 % above,
+//! 300 no lower, the authors' 10 with descent 0.8 %, and without descent 45 %.
 
 plugin_api::options! {
     /// How to relax, and how to go on from there.
