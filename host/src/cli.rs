@@ -24,10 +24,16 @@ Examples:
   host run experiments/ising.yaml                      run it, and see which method found what
   host run experiments/ising.yaml --solver annealing   the same with another solver
   host run experiments/ising.yaml --set penalty.l1=0.01
-  host plan experiments/ising.yaml                     every check and the list of trials, nothing run
+  host plan experiments/ising.yaml                     every check, and the trials; nothing is run
   host plugins describe psr                            what a plugin does, its options and defaults
 
 Exit codes: 0 done, 1 a trial failed, 2 the request was wrong.";
+
+const SCHEMA_HELP: &str = "\
+For an editor with a YAML language server:
+  host schema > experiments/manifest.schema.json
+and as the first line of a manifest:
+  # yaml-language-server: $schema=manifest.schema.json";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -50,9 +56,7 @@ pub enum Command {
     #[command(subcommand)]
     Plugins(PluginsCommand),
     /// Print the JSON schema of manifests, with the options of the plugins found, for editors.
-    ///
-    /// With the YAML language server, the first line of a manifest may be:
-    /// # yaml-language-server: $schema=manifest.schema.json
+    #[command(after_help = SCHEMA_HELP)]
     Schema {
         /// Another folder with plugins, searched first. May be repeated.
         #[arg(long = "plugin-dir", value_name = "DIR")]

@@ -193,8 +193,12 @@ impl Reader<'_> {
         known: &[&'static str],
     ) -> Option<&'v Mapping> {
         let Value::Mapping(mapping) = value else {
-            let key = path.keys().last().map_or("the manifest", String::as_str).to_owned();
-            self.wrong_type(&key, path, value, "keys with values");
+            match path.keys().last() {
+                Some(key) => self.wrong_type(key, path, value, "keys with values"),
+                None => {
+                    self.mistakes.push(Mistake::at(path, PlanError::NoManifest { found: type_of(value) }))
+                }
+            }
             return None;
         };
         for key in mapping.keys().map(text_of) {
@@ -216,7 +220,9 @@ impl Reader<'_> {
         hint: &'static str,
     ) -> Option<&'v Value> {
         let value = keys.get(key).filter(|value| !value.is_null());
-        if value.is_none() {
+        // A misspelt key has been reported already, with the right one in the hint.
+        let misspelt = keys.keys().any(|other| nearest(&text_of(other), [key]).is_some());
+        if value.is_none() && !misspelt {
             self.mistakes.push(Mistake::at(&path.join(key), PlanError::MissingKey { key, hint }));
         }
         value
@@ -236,17 +242,16 @@ impl Reader<'_> {
     }
 
     fn count(&mut self, value: &Value, key: &str, path: &KeyPath) -> Option<usize> {
-        let Some(count) = value.as_u64() else {
-            self.wrong_type(key, path, value, "a whole number of at least 1");
+        let Value::Number(number) = value else {
+            self.wrong_type(key, path, value, "a whole number");
             return None;
         };
-        match usize::try_from(count) {
-            Ok(count) if (1..=MOST).contains(&count) => Some(count),
-            _ => {
-                self.wrong_value(key, path, format!("must be from 1 to {MOST}, not {count}"));
-                None
-            }
+        let count = number.as_u64().and_then(|count| usize::try_from(count).ok());
+        let count = count.filter(|count| (1..=MOST).contains(count));
+        if count.is_none() {
+            self.wrong_value(key, path, format!("must be a whole number from 1 to {MOST}, not {number}"));
         }
+        count
     }
 
     /// A number of seeds, or a list of them.

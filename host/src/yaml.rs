@@ -1,5 +1,6 @@
 //! A YAML file as a tree: the way to a value, its place in the file, and changing it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -117,6 +118,79 @@ pub fn locate(text: &str, path: &KeyPath, part: Part) -> LineColumn {
         Some(parent) => locate(text, &parent, Part::Value),
         None => (1, 1),
     }
+}
+
+/// Scalars that say nothing to this visitor.
+macro_rules! pass_over {
+    ($($visit:ident: $ty:ty),*) => {
+        $( fn $visit<E: serde::de::Error>(self, _: $ty) -> Result<(), E> { Ok(()) } )*
+    };
+}
+
+/// A key that stands twice in one mapping, and where it stands the second time.
+pub fn duplicate(text: &str) -> Option<(String, LineColumn)> {
+    let error = Unique.deserialize(serde_yaml::Deserializer::from_str(text)).err()?;
+    let words = error.to_string();
+    let key = words.split(HERE).nth(1)?.to_owned();
+    error.location().map(|place| (key, (place.line(), place.column())))
+}
+
+/// Goes through every mapping and fails at the first key that was there before.
+struct Unique;
+
+impl<'de> DeserializeSeed<'de> for Unique {
+    type Value = ();
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unique {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any YAML")
+    }
+
+    pass_over!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while entries.next_element_seed(Unique)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let mut seen = BTreeSet::new();
+        while entries.next_key_seed(NewKey(&mut seen))?.is_some() {
+            entries.next_value_seed(Unique)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a key that may not be among those seen.
+struct NewKey<'a>(&'a mut BTreeSet<String>);
+
+impl<'de> DeserializeSeed<'de> for NewKey<'_> {
+    type Value = ();
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NewKey<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<(), E> {
+        if self.0.insert(key.to_owned()) { Ok(()) } else { Err(E::custom(format!("{HERE}{key}{HERE}"))) }
+    }
+    pass_over!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
 }
 
 /// Walks the YAML to `path` and fails there on purpose: the parser's error then carries the place.
@@ -265,6 +339,12 @@ list: [1, { deep: 2 }]
     fn what_is_not_there_is_placed_at_the_nearest_key_above() {
         assert_eq!(place("methods.psr.shadows", Part::Key), place("methods.psr", Part::Value));
         assert_eq!(place("nothing", Part::Value), (1, 1));
+    }
+
+    #[test]
+    fn a_duplicate_key_is_found_where_it_stands_again() {
+        assert_eq!(duplicate(TEXT), None);
+        assert_eq!(duplicate("a: 1\nb: { c: [{ d: 1, d: 2 }] }"), Some(("d".to_owned(), (2, 18))));
     }
 
     #[test]

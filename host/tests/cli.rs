@@ -56,8 +56,15 @@ refused!(
 #[test]
 fn help_teaches() {
     let _snapshots = snapshots::in_folder("cli");
-    for words in [&[][..], &["run"], &["plan"], &["plugins"], &["plugins", "list"], &["plugins", "describe"], &["schema"]]
-    {
+    for words in [
+        &[][..],
+        &["run"],
+        &["plan"],
+        &["plugins"],
+        &["plugins", "list"],
+        &["plugins", "describe"],
+        &["schema"],
+    ] {
         let arguments = [words, &["--help"]].concat();
         assert_snapshot!(format!("help {}", words.join(" ")).trim(), host(&arguments, ""));
     }
@@ -117,8 +124,11 @@ fn an_unknown_plugin_names_the_nearest_one() {
 fn a_bare_name_is_never_taken_from_the_current_folder() {
     let folder = tempfile::tempdir().unwrap();
     let file = plugin_api::Kind::Solver.file_name("annealing");
-    std::fs::copy(support::program_folder().join(&file), folder.path().join(plugin_api::Kind::Solver.file_name("mine")))
-        .unwrap();
+    std::fs::copy(
+        support::program_folder().join(&file),
+        folder.path().join(plugin_api::Kind::Solver.file_name("mine")),
+    )
+    .unwrap();
     let manifest = folder.path().join("m.yaml");
     std::fs::write(&manifest, SMALLEST.replace("annealing", "mine")).unwrap();
     let mut command = support::command(&["plan", "m.yaml"]);

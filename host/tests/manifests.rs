@@ -90,7 +90,8 @@ fn every_manifest_fits_the_schema() {
 /// Whether a value fits a schema, as far as our schemas go; an unknown keyword of weight fails the test.
 fn fits(value: &Json, schema: &Json) -> bool {
     schema.as_object().unwrap().iter().all(|(keyword, rule)| {
-        let number = |holds: fn(f64, f64) -> bool| value.as_f64().is_none_or(|x| holds(x, rule.as_f64().unwrap()));
+        let number =
+            |holds: fn(f64, f64) -> bool| value.as_f64().is_none_or(|x| holds(x, rule.as_f64().unwrap()));
         let length = || value.as_array().map(Vec::len);
         let limit = || rule.as_u64().unwrap() as usize;
         let rules = || rule.as_array().unwrap().iter();
@@ -104,15 +105,21 @@ fn fits(value: &Json, schema: &Json) -> bool {
             "enum" => rules().any(|choice| value == choice),
             "anyOf" => rules().any(|choice| fits(value, choice)),
             "oneOf" => rules().filter(|choice| fits(value, choice)).count() == 1,
-            "properties" => rule.as_object().unwrap().iter().all(|(k, s)| value.get(k).is_none_or(|v| fits(v, s))),
+            "properties" => {
+                rule.as_object().unwrap().iter().all(|(k, s)| value.get(k).is_none_or(|v| fits(v, s)))
+            }
             "additionalProperties" => {
                 let known = |k: &String| schema.get("properties").is_some_and(|p| p.get(k).is_some());
                 let mut others = value.as_object().into_iter().flatten().filter(|(k, _)| !known(k));
                 others.all(|(_, v)| rule.as_bool().unwrap_or_else(|| fits(v, rule)))
             }
-            "required" => rules().all(|k| value.as_object().is_none_or(|o| o.contains_key(k.as_str().unwrap()))),
+            "required" => {
+                rules().all(|k| value.as_object().is_none_or(|o| o.contains_key(k.as_str().unwrap())))
+            }
             "items" => value.as_array().is_none_or(|items| items.iter().all(|item| fits(item, rule))),
-            "pattern" => value.as_str().is_none_or(|t| regex::Regex::new(rule.as_str().unwrap()).unwrap().is_match(t)),
+            "pattern" => {
+                value.as_str().is_none_or(|t| regex::Regex::new(rule.as_str().unwrap()).unwrap().is_match(t))
+            }
             "minimum" => number(|x, limit| x >= limit),
             "maximum" => number(|x, limit| x <= limit),
             "exclusiveMinimum" => number(|x, limit| x > limit),
@@ -120,9 +127,9 @@ fn fits(value: &Json, schema: &Json) -> bool {
             "minItems" => length().is_none_or(|n| n >= limit()),
             "maxItems" => length().is_none_or(|n| n <= limit()),
             "minProperties" => value.as_object().is_none_or(|o| o.len() >= limit()),
-            "uniqueItems" => value.as_array().is_none_or(|items| {
-                items.iter().enumerate().all(|(i, item)| !items[..i].contains(item))
-            }),
+            "uniqueItems" => value
+                .as_array()
+                .is_none_or(|items| items.iter().enumerate().all(|(i, item)| !items[..i].contains(item))),
             other => panic!("the keyword `{other}` is not checked"),
         }
     })

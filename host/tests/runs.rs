@@ -196,13 +196,20 @@ fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
     let path = results.path().join("m.yaml");
     std::fs::write(&path, &manifest).unwrap();
     let output_folder = results.path().join("out");
-    let arguments = ["run", path.to_str().unwrap(), "--run-id", "r", "--output", output_folder.to_str().unwrap()];
-    let child = command(&arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let arguments =
+        ["run", path.to_str().unwrap(), "--run-id", "r", "--output", output_folder.to_str().unwrap()];
+    let child = command(&arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let begun = output_folder.join("several/r/trials/psr-sweep1-seed1/journal.jsonl");
     while !begun.is_file() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let interrupt =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -17,10 +17,17 @@ pub fn in_folder(folder: &str) -> SettingsBindDropGuard {
     settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace");
+    settings.add_filter(&literal(&workspace.display().to_string()), "[workspace]");
     for (pattern, replacement) in HIDDEN {
         settings.add_filter(pattern, *replacement);
     }
     settings.bind_to_scope()
+}
+
+/// A pattern that matches `text` and nothing else.
+fn literal(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() { c.to_string() } else { format!("\\{c}") }).collect()
 }
 
 /// What is hidden, and what stands in its place.

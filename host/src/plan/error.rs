@@ -31,6 +31,9 @@ impl Mistake {
 /// Why a manifest cannot become a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
+    /// The file holds something else.
+    #[error("a manifest is keys with values, and this is {found}")]
+    NoManifest { found: &'static str },
     /// A key that nobody reads.
     #[error("unknown key `{key}`")]
     UnknownKey { key: String, nearest: Option<String>, known: Vec<&'static str> },
@@ -114,6 +117,9 @@ impl PlanError {
             Self::Name { .. } => {
                 "names are folders: up to 64 letters, digits, `-`, `_` and `.`, the first one a letter or digit"
                     .to_owned()
+            }
+            Self::NoManifest { .. } => {
+                "experiments/README.md describes manifests; experiments/ising.yaml is one".to_owned()
             }
             Self::NoMethod => {
                 "name a `surrogate` and a `solver`, or several pairs of them under `methods`".to_owned()

@@ -2,7 +2,7 @@
 
 use serde_yaml::Value;
 
-use super::error::PlanError;
+use super::error::{Mistake, PlanError};
 use crate::yaml::{self, KeyPath};
 
 /// No experiment has more trials than this.
@@ -17,37 +17,40 @@ pub struct SweepPoint {
 }
 
 /// Every combination of the axes' values, the last axis fastest; one point where there is no axis.
+///
+/// An axis that cannot be set is a mistake; the points are made without it, so that others show as well.
 pub fn sweep_points(
     tree: &Value,
     axes: &[(KeyPath, Vec<Value>)],
-) -> Result<Vec<SweepPoint>, (usize, PlanError)> {
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<SweepPoint> {
+    let sweep = KeyPath::root().join("sweep");
     let count = axes.iter().try_fold(1_usize, |count, (_, values)| count.checked_mul(values.len()));
-    let count = match count {
-        Some(count) if count <= MOST_TRIALS => count,
-        _ => {
-            let words = count.map_or("too many to count".to_owned(), |count| count.to_string());
-            return Err((0, PlanError::TooMany { count: words, most: MOST_TRIALS }));
-        }
+    let Some(count) = count.filter(|&count| count <= MOST_TRIALS) else {
+        let words = count.map_or("too many to count".to_owned(), |count| count.to_string());
+        mistakes.push(Mistake::at(&sweep, PlanError::TooMany { count: words, most: MOST_TRIALS }));
+        return Vec::new();
     };
-    (0..count)
-        .map(|index| {
-            let mut tree = tree.clone();
-            let mut choice = vec![0; axes.len()];
-            let mut rest = index;
-            for (axis, (_, values)) in axes.iter().enumerate().rev() {
-                choice[axis] = rest % values.len();
-                rest /= values.len();
+    let mut points = Vec::with_capacity(count);
+    for index in 0..count {
+        let mut tree = tree.clone();
+        let mut choice = vec![0; axes.len()];
+        let mut rest = index;
+        for (axis, (_, values)) in axes.iter().enumerate().rev() {
+            choice[axis] = rest % values.len();
+            rest /= values.len();
+        }
+        for (axis, (path, values)) in axes.iter().enumerate() {
+            if let Err(blocked) = yaml::set(&mut tree, path, values[choice[axis]].clone())
+                && index == 0
+            {
+                let error = PlanError::CannotSet { path: path.to_string(), blocked: blocked.to_string() };
+                mistakes.push(Mistake::at_key(&sweep.join(path), error));
             }
-            for (axis, (path, values)) in axes.iter().enumerate() {
-                let set = yaml::set(&mut tree, path, values[choice[axis]].clone());
-                set.map_err(|blocked| {
-                    let (path, blocked) = (path.to_string(), blocked.to_string());
-                    (axis, PlanError::CannotSet { path, blocked })
-                })?;
-            }
-            Ok(SweepPoint { choice, tree })
-        })
-        .collect()
+        }
+        points.push(SweepPoint { choice, tree });
+    }
+    points
 }
 
 /// The name of a trial, which is also its folder's.
@@ -69,7 +72,9 @@ mod tests {
         let axis = |path, values: &[i32]| {
             (KeyPath::parse(path).unwrap(), values.iter().map(|&v| Value::from(v)).collect())
         };
-        let points = sweep_points(&tree, &[axis("a", &[1, 2]), axis("b.c", &[3, 4, 5])]).ok().unwrap();
+        let mut mistakes = Vec::new();
+        let points = sweep_points(&tree, &[axis("a", &[1, 2]), axis("b.c", &[3, 4, 5])], &mut mistakes);
+        assert!(mistakes.is_empty());
         let choices: Vec<_> = points.iter().map(|point| point.choice.clone()).collect();
         assert_eq!(choices, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
         assert_eq!(points[5].tree, serde_yaml::from_str::<Value>("{ a: 2, b: { c: 5 } }").unwrap());
@@ -79,13 +84,17 @@ mod tests {
     fn a_sweep_into_a_single_value_is_refused() {
         let tree: Value = serde_yaml::from_str("a: 0").unwrap();
         let axes = [(KeyPath::parse("a.b").unwrap(), vec![Value::from(1)])];
-        assert!(matches!(sweep_points(&tree, &axes), Err((0, PlanError::CannotSet { .. }))));
+        let mut mistakes = Vec::new();
+        sweep_points(&tree, &axes, &mut mistakes);
+        assert!(matches!(mistakes[..], [Mistake { error: PlanError::CannotSet { .. }, .. }]));
     }
 
     #[test]
     fn a_sweep_beyond_all_bounds_is_refused_before_it_is_made() {
         let axis = |i: i32| (KeyPath::parse(&format!("a{i}")).unwrap(), vec![Value::Null; 1000]);
         let axes: Vec<_> = (0..10).map(axis).collect();
-        assert!(matches!(sweep_points(&Value::Null, &axes), Err((_, PlanError::TooMany { .. }))));
+        let mut mistakes = Vec::new();
+        assert!(sweep_points(&Value::Null, &axes, &mut mistakes).is_empty());
+        assert!(matches!(mistakes[..], [Mistake { error: PlanError::TooMany { .. }, .. }]));
     }
 }

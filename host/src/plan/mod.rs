@@ -154,11 +154,7 @@ pub fn plan(source: &Source, overrides: &Overrides, folders: &[PathBuf]) -> Resu
 
     let mut mistakes = Vec::new();
     let axes = read_sweep(&tree, &mut mistakes);
-    let points = sweep_points(&tree, &axes).unwrap_or_else(|(axis, error)| {
-        let key = axes.get(axis).map(|(path, _)| path.to_string()).unwrap_or_default();
-        mistakes.push(Mistake::at_key(&KeyPath::root().join("sweep").join(key), error));
-        Vec::new()
-    });
+    let points = sweep_points(&tree, &axes, &mut mistakes);
     let places = Places { source, origins: &origins, axes: &axes };
     diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, None)));
 
@@ -204,7 +200,7 @@ pub fn plan_trial(source: &Source, id: &str, folders: &[PathBuf]) -> Result<Sole
     let tree = parse(source).map_err(|diagnostic| vec![diagnostic])?;
     let mut mistakes = Vec::new();
     let axes = read_sweep(&tree, &mut mistakes);
-    let points = sweep_points(&tree, &axes).unwrap_or_default();
+    let points = sweep_points(&tree, &axes, &mut mistakes);
     let count = points.len();
     let mut plugins = Plugins::new(Folders::new(directories(source, &tree, folders)), &source.base);
     for (index, point) in points.iter().enumerate() {
@@ -244,6 +240,15 @@ pub struct SoleTrial {
 
 fn parse(source: &Source) -> Result<Value, Diagnostic> {
     serde_yaml::from_str(&source.text).map_err(|error: serde_yaml::Error| {
+        if let Some((key, (line, column))) = yaml::duplicate(&source.text) {
+            let place = Place::File(source.label.clone(), line, column);
+            let hint = "keep one of them; several values go into a list or under names of their own";
+            return Diagnostic {
+                place: Some(place),
+                ..Diagnostic::new(format!("the key `{key}` stands here twice"))
+            }
+            .hint(hint);
+        }
         let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
         let place = Place::File(source.label.clone(), line, column);
         let text = error.to_string();

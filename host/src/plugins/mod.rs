@@ -30,7 +30,7 @@ impl Plugins {
     /// The plugin `name`: a name, or a path where there is a separator in it.
     pub fn get(&mut self, kind: Kind, name: &str) -> Result<Rc<Plugin>, PlanError> {
         let path = if name.contains(['/', '\\']) {
-            self.base.join(name)
+            self.base.join(name.trim_start_matches("./"))
         } else {
             self.folders.find(kind, name).ok_or_else(|| PlanError::UnknownPlugin {
                 kind,

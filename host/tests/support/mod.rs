@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Once;
 
 /// The folder of the `host` binary, with every plugin of the workspace in it.
-pub fn program_folder() -> &'static Path {
+pub(crate) fn program_folder() -> &'static Path {
     static BUILT: Once = Once::new();
     let folder = Path::new(env!("CARGO_BIN_EXE_host")).parent().expect("a binary has a folder");
     // `cargo test` builds no plugin's cdylib; this does, with the same profile, and once it is done costs little.
@@ -26,12 +26,12 @@ pub fn program_folder() -> &'static Path {
 }
 
 /// The root of the workspace.
-pub fn workspace() -> PathBuf {
+pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("host is in the workspace").to_owned()
 }
 
 /// A `host` command that sees the workspace's plugins only, from the workspace's root.
-pub fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     program_folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_host"));
     command.args(arguments).current_dir(workspace());
@@ -40,10 +40,14 @@ pub fn command(arguments: &[&str]) -> Command {
 }
 
 /// Runs `host` with a manifest on its standard input.
-pub fn output(arguments: &[&str], stdin: &str) -> Output {
+pub(crate) fn output(arguments: &[&str], stdin: &str) -> Output {
     let mut command = command(arguments);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("host runs");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("host runs");
     let mut pipe = child.stdin.take().expect("a pipe");
     let text = stdin.to_owned();
     // A host that refuses its arguments does not read its input.
@@ -54,9 +58,10 @@ pub fn output(arguments: &[&str], stdin: &str) -> Output {
 }
 
 /// What a person sees: both outputs, and the exit code where it is not 0.
-pub fn host(arguments: &[&str], stdin: &str) -> String {
+pub(crate) fn host(arguments: &[&str], stdin: &str) -> String {
     let output = output(arguments, stdin);
-    let mut seen = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let mut seen =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     if output.status.code() != Some(0) {
         seen += &format!("[exit code {:?}]\n", output.status.code());
     }
@@ -64,7 +69,7 @@ pub fn host(arguments: &[&str], stdin: &str) -> String {
 }
 
 /// A manifest that plans in an instant.
-pub const SMALLEST: &str = "\
+pub(crate) const SMALLEST: &str = "\
 name: smallest
 budget: { initial: 3, evaluations: 2 }
 benchmark: { use: labs, options: { n: 6 } }
