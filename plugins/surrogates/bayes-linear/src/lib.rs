@@ -1,0 +1,206 @@
+//! Bayesian linear regression of first or second order with a conjugate normal prior, drawn from exactly.
+//!
+//! The simpler model of BOCS (Baptista & Poloczek 2018): all coefficients have the same normal prior, so none is
+//! shrunk more than another, and the posterior is closed: a draw is one exact sample, without a chain. Unlike BOCS's,
+//! the prior mean is 0, and the intercept has a flat prior instead of a coefficient's. Pairs of bits inside a
+//! one-hot group can't be set together, and have the coefficient 0.
+
+use plugin_api::serde::{Deserialize, Serialize};
+use plugin_api::{
+    Acquisition, Bits, Error, Layout, Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
+};
+use shared_terms::Terms;
+
+mod options; // what a manifest may set, and its limits
+mod posterior; // the mathematics, unaware of plugins
+
+use options::Options;
+use posterior::{Posterior, Prior, Sample};
+
+export_surrogate!("bayes-linear", |options: Options, layout: &Layout| BayesLinear::new(options, layout));
+
+/// 1000 bits have 500,500 terms.
+const MOST_BITS: usize = 1000;
+/// Rows of the largest factor: 256 MiB.
+const MOST_OBSERVATIONS: usize = 8192;
+/// The squares of larger values, and sums of them, are not finite.
+const LARGEST_VALUE: f64 = 1e150;
+
+struct BayesLinear {
+    prior: Prior,
+    layout: Layout,
+    terms: Terms,
+    observations: Vec<(Bits, f64)>,
+    posterior: Posterior,
+}
+
+impl BayesLinear {
+    fn new(options: Options, layout: &Layout) -> Result<Self> {
+        if layout.dimension() > MOST_BITS {
+            let bits = layout.dimension();
+            return Err(Error::new(format!(
+                "{bits} bits, more than the {MOST_BITS} of a regression on pairs"
+            )));
+        }
+        let Options { order, variance, shape, rate } = options;
+        let terms = Terms::new(layout.dimension(), usize::from(order), layout.groups());
+        let prior = Prior { variance, shape, rate };
+        let posterior = Posterior::new(prior, terms.count());
+        Ok(Self { prior, layout: layout.clone(), terms, observations: Vec::new(), posterior })
+    }
+}
+
+impl Surrogate for BayesLinear {
+    fn observe(&mut self, bits: &Bits, value: f64) -> Result<()> {
+        if !self.layout.admits(bits) {
+            return Err(Error::new(format!("the bits {bits} are not in the layout")));
+        }
+        // A value that is not a number is not within either.
+        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
+            return Err(Error::new(format!(
+                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
+            )));
+        }
+        if self.observations.len() == MOST_OBSERVATIONS {
+            return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
+        }
+        self.posterior.observe(self.terms.of(bits), value).map_err(Error::wrap)?;
+        self.observations.push((bits.clone(), value));
+        Ok(())
+    }
+
+    fn draw(&mut self, seed: u64) -> Result<Acquisition> {
+        let Sample { intercept, mut alpha } = self.posterior.sample(&mut rng(seed));
+        for (alpha, impossible) in alpha.iter_mut().zip(self.terms.impossible()) {
+            if impossible {
+                *alpha = 0.0;
+            }
+        }
+        let (linear, pairs) = self.terms.bits_and_pairs(alpha);
+        Ok(Quadratic::new(intercept, linear, pairs)?.into())
+    }
+
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        let saved = Saved { bayes_linear: VERSION, observations: self.observations.clone() };
+        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let refuse = |why: String| Error::new(format!("not a state of this surrogate: {why}"));
+        let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
+        if saved.bayes_linear != VERSION {
+            return Err(refuse(format!("its version is {}, not {VERSION}", saved.bayes_linear)));
+        }
+        let mut restored = Self {
+            prior: self.prior,
+            layout: self.layout.clone(),
+            terms: self.terms.clone(),
+            observations: Vec::new(),
+            posterior: Posterior::new(self.prior, self.terms.count()),
+        };
+        for (bits, value) in &saved.observations {
+            restored.observe(bits, *value).map_err(|error| refuse(error.to_string()))?;
+        }
+        *self = restored;
+        Ok(())
+    }
+}
+
+const VERSION: u32 = 1;
+
+/// A draw depends on nothing but the observations and its seed.
+#[derive(Serialize, Deserialize)]
+#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
+struct Saved {
+    bayes_linear: u32,
+    observations: Vec<(Bits, f64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use plugin_api::options::parse;
+    use plugin_api::testing::check_surrogate;
+
+    use super::*;
+
+    fn surrogate(json: &str, layout: &Layout) -> BayesLinear {
+        BayesLinear::new(parse(json).unwrap(), layout).unwrap()
+    }
+
+    fn draw(surrogate: &mut BayesLinear, seed: u64) -> Quadratic {
+        match surrogate.draw(seed).unwrap() {
+            Acquisition::Quadratic(drawn) => drawn,
+            Acquisition::General(_) => panic!("drew a general function"),
+        }
+    }
+
+    #[test]
+    fn it_keeps_the_contract_under_all_options() {
+        check_surrogate(|layout| surrogate("{}", layout));
+        check_surrogate(|layout| surrogate(r#"{ "order": 1, "variance": 1e6 }"#, layout));
+    }
+
+    #[test]
+    fn only_pairs_inside_a_group_have_no_coefficient() {
+        let mut surrogate = surrogate("{}", &Layout::with_groups(5, vec![0..2, 2..4]).unwrap());
+        surrogate.observe(&"10011".parse().unwrap(), 1.0).unwrap();
+        let drawn = draw(&mut surrogate, 1);
+        for i in 0..5 {
+            for j in i + 1..5 {
+                assert_eq!(drawn.pair(i, j) == 0.0, [(0, 1), (2, 3)].contains(&(i, j)), "({i}, {j})");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wide_prior_finds_a_quadratic_function_far_from_zero() {
+        let mut surrogate = surrogate(r#"{ "variance": 1e6, "rate": 1e-8 }"#, &Layout::free(4));
+        let value = |mask: u32| 1e6 + f64::from(mask & 1) * 3.0 - 2.0 * f64::from(mask >> 1 & mask >> 2 & 1);
+        let point = |mask: u32| -> Bits { (0..4).map(|i| mask >> i & 1 == 1).collect() };
+        for mask in (0..16).chain([5, 5, 5]) {
+            surrogate.observe(&point(mask), value(mask)).unwrap();
+        }
+        let drawn = draw(&mut surrogate, 1);
+        for mask in 0..16 {
+            assert!((drawn.value(&point(mask)) - value(mask)).abs() < 5e-3, "at {}", point(mask));
+        }
+    }
+
+    #[test]
+    fn equal_and_extreme_values_give_finite_draws() {
+        for values in [[0.0; 4], [7.5; 4], [1e150, -1e150, 1e149, 0.0], [1e-300, 0.0, -1e-300, 5e-324]] {
+            let mut surrogate = surrogate("{}", &Layout::free(2));
+            for (x, value) in ["10", "01", "11", "11"].into_iter().zip(values) {
+                surrogate.observe(&x.parse().unwrap(), value).unwrap();
+                surrogate.draw(1).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_regression_can_use_is_refused() {
+        let mut surrogate = surrogate("{}", &Layout::free(2));
+        let mut refusal =
+            |x: &str, value| surrogate.observe(&x.parse().unwrap(), value).unwrap_err().to_string();
+        assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
+        assert_eq!(refusal("10", 1e300), "the value of 10 is 1e300, not within ±1e150");
+        assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
+        let error = BayesLinear::new(Options::default(), &Layout::free(1_000_000_000)).err().unwrap();
+        assert_eq!(error.to_string(), "1000000000 bits, more than the 1000 of a regression on pairs");
+    }
+
+    #[test]
+    fn a_state_of_another_layout_or_version_is_refused_and_changes_nothing() {
+        let mut one = surrogate("{}", &Layout::free(2));
+        one.observe(&"10".parse().unwrap(), 0.1).unwrap();
+        let state = String::from_utf8(one.save().unwrap().unwrap()).unwrap();
+        let mut other = surrogate("{}", &Layout::free(3));
+        other.observe(&"101".parse().unwrap(), 3.0).unwrap();
+        let before = other.save().unwrap();
+        let error = other.restore(state.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "not a state of this surrogate: the bits 10 are not in the layout");
+        let error = other.restore(state.replace(":1,", ":9,").as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "not a state of this surrogate: its version is 9, not 1");
+        assert_eq!(other.save().unwrap(), before);
+    }
+}

@@ -1,0 +1,221 @@
+//! The posterior of a linear model with a conjugate prior, kept up to date from observation to observation.
+//!
+//! y = α₀ + Φα + σε, α ~ N(0, σ²v I), σ² ~ IG(a, b), α₀ with a flat prior. With M = I + vΦΦᵀ, which has as many rows
+//! as there are observations and whose factor L grows with them:
+//!
+//! - σ² ~ IG(a + (N−1)/2, b + S/2), S = ‖L⁻¹y − m L⁻¹1‖² with m = 1ᵀM⁻¹y / 1ᵀM⁻¹1;
+//! - α₀ | σ² ~ N(m, σ²/1ᵀM⁻¹1);
+//! - α | α₀, σ² by Bhattacharya, Chakraborty & Mallick (2016): u ~ N(0, v I), δ ~ N(0, I),
+//!   Mw = (y − α₀)/σ − Φu − δ, α = σ(u + vΦᵀw).
+
+use plugin_api::Rng;
+use plugin_api::random::{gamma, normal};
+use shared_linalg::{GrowingFactor, NotPositiveDefinite, dot};
+use shared_terms::{add_at, sum_at};
+
+/// The prior: v, a and b.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prior {
+    pub(crate) variance: f64,
+    pub(crate) shape: f64,
+    pub(crate) rate: f64,
+}
+
+/// The observations so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Posterior {
+    prior: Prior,
+    columns: usize,
+    /// The terms that are 1 in each row of Φ.
+    rows: Vec<Vec<u32>>,
+    factor: GrowingFactor,
+    /// L⁻¹1.
+    ones: Vec<f64>,
+    /// L⁻¹(y − first value): a flat prior of α₀ makes the shift exact, and small numbers keep their digits.
+    half: Vec<f64>,
+    first: f64,
+}
+
+/// Parameters drawn from the posterior.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) intercept: f64,
+    pub(crate) alpha: Vec<f64>,
+}
+
+impl Posterior {
+    /// Without observations.
+    pub(crate) fn new(prior: Prior, columns: usize) -> Self {
+        let factor = GrowingFactor::new();
+        Self { prior, columns, rows: Vec::new(), factor, ones: Vec::new(), half: Vec::new(), first: 0.0 }
+    }
+
+    /// Adds an observation: the terms that are 1, and the value.
+    pub(crate) fn observe(&mut self, terms: Vec<u32>, value: f64) -> Result<(), NotPositiveDefinite> {
+        let mut row: Vec<f64> =
+            self.rows.iter().map(|other| self.prior.variance * shared(other, &terms)).collect();
+        row.push(1.0 + self.prior.variance * terms.len() as f64);
+        self.factor.push(&row)?;
+        if self.rows.is_empty() {
+            self.first = value;
+        }
+        self.rows.push(terms);
+        self.ones.push(self.factor.solve_last(&self.ones, 1.0));
+        self.half.push(self.factor.solve_last(&self.half, value - self.first));
+        Ok(())
+    }
+
+    /// Draws the parameters; without observations α₀ is 0.
+    pub(crate) fn sample(&self, rng: &mut Rng) -> Sample {
+        let Prior { variance, shape, rate } = self.prior;
+        let weight = dot(&self.ones, &self.ones);
+        let mean = if weight > 0.0 { dot(&self.ones, &self.half) / weight } else { 0.0 };
+        let misfit: f64 =
+            self.half.iter().zip(&self.ones).map(|(half, one)| half - mean * one).map(|r| r * r).sum();
+        let degrees = self.rows.len().saturating_sub(1) as f64;
+        let sigma = ((rate + 0.5 * misfit) / gamma(rng, shape + 0.5 * degrees)).sqrt();
+        let intercept = if weight > 0.0 { mean + sigma / weight.sqrt() * normal(rng) } else { 0.0 };
+
+        let root = variance.sqrt();
+        let mut beta: Vec<f64> = (0..self.columns).map(|_| root * normal(rng)).collect();
+        let mut w: Vec<f64> = self.rows.iter().map(|row| -sum_at(&beta, row) - normal(rng)).collect();
+        self.factor.solve(&mut w);
+        for (w, (half, one)) in w.iter_mut().zip(self.half.iter().zip(&self.ones)) {
+            *w += (half - intercept * one) / sigma;
+        }
+        self.factor.solve_transposed(&mut w);
+        for (row, w) in self.rows.iter().zip(&w) {
+            add_at(&mut beta, row, variance * w);
+        }
+        beta.iter_mut().for_each(|beta| *beta *= sigma);
+        Sample { intercept: self.first + intercept, alpha: beta }
+    }
+}
+
+/// How many terms two ascending lists have in common.
+fn shared(one: &[u32], other: &[u32]) -> f64 {
+    let (mut i, mut j, mut count) = (0, 0, 0u32);
+    while i < one.len() && j < other.len() {
+        let (a, b) = (one[i], other[j]);
+        count += u32::from(a == b);
+        i += usize::from(a <= b);
+        j += usize::from(b <= a);
+    }
+    f64::from(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use plugin_api::rng;
+
+    use super::*;
+
+    const PRIOR: Prior = Prior { variance: 0.6, shape: 5.0, rate: 3.0 };
+    const COLUMNS: usize = 4;
+    const DRAWS: usize = 60_000;
+
+    /// Terms that are 1, and values; one row twice.
+    fn observations() -> Vec<(Vec<u32>, f64)> {
+        vec![
+            (vec![0, 2], 11.0),
+            (vec![1], 9.0),
+            (vec![0, 1, 3], 13.5),
+            (vec![], 10.0),
+            (vec![0, 2], 12.5),
+            (vec![2, 3], 8.0),
+            (vec![0, 1, 2, 3], 14.0),
+        ]
+    }
+
+    /// Mean and covariance of (α₀, α) from the normal equations: precision XᵀX + diag(0, 1/v, …) times 1/σ².
+    fn closed(observations: &[(Vec<u32>, f64)]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let p = COLUMNS + 1;
+        let row = |terms: &[u32]| -> Vec<f64> {
+            (0..p).map(|k| f64::from(u8::from(k == 0 || terms.contains(&(k as u32 - 1))))).collect()
+        };
+        let x: Vec<Vec<f64>> = observations.iter().map(|(terms, _)| row(terms)).collect();
+        let mut a = vec![vec![0.0; 2 * p]; p];
+        for i in 0..p {
+            for j in 0..p {
+                a[i][j] = x.iter().map(|row| row[i] * row[j]).sum();
+            }
+            a[i][i] += if i == 0 { 0.0 } else { 1.0 / PRIOR.variance };
+            a[i][p + i] = 1.0;
+        }
+        for k in 0..p {
+            let pivot = a[k][k];
+            a[k].iter_mut().for_each(|entry| *entry /= pivot);
+            let row = a[k].clone();
+            for (_, other) in a.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+                let factor = other[k];
+                other.iter_mut().zip(&row).for_each(|(entry, r)| *entry -= factor * r);
+            }
+        }
+        let y: Vec<f64> = observations.iter().map(|(_, value)| *value).collect();
+        let product = |i: usize| x.iter().zip(&y).map(|(row, y)| row[i] * y).sum::<f64>();
+        let mean: Vec<f64> = (0..p).map(|i| (0..p).map(|j| a[i][p + j] * product(j)).sum()).collect();
+        let explained: f64 = (0..p).map(|i| mean[i] * product(i)).sum();
+        let misfit = y.iter().map(|y| y * y).sum::<f64>() - explained;
+        let shape = PRIOR.shape + 0.5 * (y.len() as f64 - 1.0);
+        let sigma2 = (PRIOR.rate + 0.5 * misfit) / (shape - 1.0);
+        let covariance = a.iter().map(|row| row[p..].iter().map(|entry| sigma2 * entry).collect()).collect();
+        (mean, covariance)
+    }
+
+    #[test]
+    fn draws_have_the_mean_and_covariance_of_the_closed_form() {
+        // Fewer rows than coefficients, and more.
+        for count in [3, 7] {
+            let observations = &observations()[..count];
+            let mut posterior = Posterior::new(PRIOR, COLUMNS);
+            for (terms, value) in observations {
+                posterior.observe(terms.clone(), *value).unwrap();
+            }
+            let (mean, covariance) = closed(observations);
+            let mut rng = rng(3);
+            let draws: Vec<Vec<f64>> = (0..DRAWS)
+                .map(|_| {
+                    let Sample { intercept, alpha } = posterior.sample(&mut rng);
+                    let all = std::iter::once(intercept).chain(alpha);
+                    all.zip(&mean).map(|(drawn, mean)| drawn - mean).collect()
+                })
+                .collect();
+            // Each is a mean over independent draws, with an error of their spread / √draws.
+            let score = |values: &dyn Fn(&Vec<f64>) -> f64, expected: f64| {
+                let n = DRAWS as f64;
+                let mean = draws.iter().map(values).sum::<f64>() / n;
+                let square =
+                    draws.iter().map(|draw| (values(draw) - mean) * (values(draw) - mean)).sum::<f64>();
+                (mean - expected) / (square.sqrt() / n)
+            };
+            for i in 0..=COLUMNS {
+                let z = score(&|draw| draw[i], 0.0);
+                assert!(z.abs() < 4.0, "{count} rows: the mean of {i} is {z} standard errors away");
+                for j in 0..=i {
+                    let z = score(&|draw| draw[i] * draw[j], covariance[i][j]);
+                    assert!(z.abs() < 4.5, "{count} rows: covariance ({i}, {j}) is {z} standard errors away");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_observations_draws_come_from_the_prior() {
+        let posterior = Posterior::new(PRIOR, COLUMNS);
+        let mut rng = rng(3);
+        let mut squares = 0.0;
+        for _ in 0..DRAWS {
+            let Sample { intercept, alpha } = posterior.sample(&mut rng);
+            assert_eq!(intercept, 0.0);
+            squares += alpha[1] * alpha[1];
+        }
+        // E[α²] = v b/(a − 1)
+        assert!((squares / DRAWS as f64 - 0.6 * 3.0 / 4.0).abs() < 0.015, "{}", squares / DRAWS as f64);
+    }
+
+    #[test]
+    fn common_terms_are_counted() {
+        assert_eq!(shared(&[0, 2, 5, 9], &[1, 2, 3, 9, 11]), 2.0);
+        assert_eq!(shared(&[], &[1]), 0.0);
+    }
+}

@@ -1,0 +1,197 @@
+//! What has been observed: points, values, and the scale of the values.
+
+use std::collections::BTreeMap;
+
+use plugin_api::{Bits, Error, Layout, Result};
+use shared_terms::Terms;
+
+use crate::design::Design;
+
+/// Observations in the order they came, and the design matrix of their distinct points.
+///
+/// The same value again at the same point is not counted: it is what an objective without noise answers. In the model
+/// it would speak for σ = 0, but there σ also stands for all that the terms can't express.
+#[derive(Clone, Debug)]
+pub struct Observations {
+    layout: Layout,
+    terms: Terms,
+    design: Design,
+    rows: BTreeMap<Bits, usize>,
+    history: Vec<(usize, f64)>,
+}
+
+/// The values of each distinct point, with mean 0 and variance 1 over all observations.
+///
+/// The model has no scale of its own (σ² ~ 1/σ²), so the regression on these values is the same regression.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    /// The mean of the values as they were observed.
+    pub mean: f64,
+    /// Their standard deviation; where all are equal, their size.
+    pub scale: f64,
+    /// The mean value of each distinct point, standardised.
+    pub points: Vec<f64>,
+    /// Σ (value − mean value of its point)², standardised.
+    pub within: f64,
+}
+
+/// Values that differ by less than this part of their size are taken as equal: it is rounding.
+const EQUAL: f64 = 1e-13;
+
+impl Observations {
+    /// None yet.
+    pub fn new(layout: &Layout, order: usize) -> Self {
+        let terms = Terms::new(layout.dimension(), order, layout.groups());
+        Self {
+            layout: layout.clone(),
+            design: Design::new(terms.count()),
+            terms,
+            rows: BTreeMap::new(),
+            history: Vec::new(),
+        }
+    }
+
+    /// Adds an observation that is new; refuses bits that the layout does not admit, and a value that is not finite.
+    pub fn add(&mut self, bits: &Bits, value: f64) -> Result<()> {
+        if !self.layout.admits(bits) {
+            return Err(Error::new(format!("the bits {bits} are not in the layout")));
+        }
+        if !value.is_finite() {
+            return Err(Error::new(format!("the value of {bits} is {value}, which is not finite")));
+        }
+        let row = match self.rows.get(bits) {
+            Some(&row) if self.history.contains(&(row, value)) => return Ok(()),
+            Some(&row) => row,
+            None => {
+                let row = self.design.rows();
+                self.design.push(&self.terms.of(bits));
+                self.rows.insert(bits.clone(), row);
+                row
+            }
+        };
+        self.design.observe(row);
+        self.history.push((row, value));
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.history.len()
+    }
+
+    /// The terms of the model.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The design matrix of the distinct points.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The row of the design and the value of each observation, in the order they came.
+    pub fn history(&self) -> &[(usize, f64)] {
+        &self.history
+    }
+
+    /// The distinct points, in the order of the design's rows.
+    pub fn points(&self) -> Vec<&Bits> {
+        let mut points: Vec<(usize, &Bits)> = self.rows.iter().map(|(bits, &row)| (row, bits)).collect();
+        points.sort_unstable();
+        points.into_iter().map(|(_, bits)| bits).collect()
+    }
+
+    /// The standardised values.
+    pub fn targets(&self) -> Targets {
+        // Divided by the largest first: the squares of values such as 1e200 are not finite.
+        let largest = self.history.iter().fold(0.0, |largest: f64, (_, value)| largest.max(value.abs()));
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let total = self.history.len().max(1) as f64;
+        let mean = self.history.iter().map(|(_, value)| value / unit).sum::<f64>() / total;
+        let centred = |value: f64| value / unit - mean;
+        let square = |&(_, value): &(usize, f64)| centred(value) * centred(value);
+        let deviation = (self.history.iter().map(square).sum::<f64>() / total).sqrt();
+
+        let mut points = vec![0.0; self.design.rows()];
+        if deviation <= EQUAL {
+            return Targets { mean: mean * unit, scale: unit, points, within: 0.0 };
+        }
+        for &(row, value) in &self.history {
+            points[row] += centred(value) / deviation;
+        }
+        for (point, multiplicity) in points.iter_mut().zip(self.design.multiplicities()) {
+            *point /= multiplicity;
+        }
+        let within = self.history.iter().map(|&(row, value)| {
+            let apart = centred(value) / deviation - points[row];
+            apart * apart
+        });
+        let within = within.sum();
+        Targets { mean: mean * unit, scale: deviation * unit, points, within }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observed(values: &[(&str, f64)]) -> Observations {
+        let mut observations = Observations::new(&Layout::free(2), 2);
+        for (bits, value) in values {
+            observations.add(&bits.parse().unwrap(), *value).unwrap();
+        }
+        observations
+    }
+
+    #[test]
+    fn repeated_points_share_a_row() {
+        let observations = observed(&[("10", 1.0), ("11", 5.0), ("10", 3.0)]);
+        let design = observations.design();
+        assert_eq!((design.rows(), design.observations()), (2, 3.0));
+        assert_eq!((design.multiplicities(), design.counts()), (&[2.0, 1.0][..], &[3.0, 1.0, 1.0][..]));
+        assert_eq!(observations.points(), [&"10".parse().unwrap(), &"11".parse().unwrap()]);
+        // Values 1, 5, 3: mean 3, variance 8/3. The point `10` has mean 2, and its values are 1 away from it.
+        let (targets, scale) = (observations.targets(), (8.0f64 / 3.0).sqrt());
+        assert!((targets.mean - 3.0).abs() < 1e-15 && (targets.scale - scale).abs() < 1e-15);
+        assert!((targets.points[0] + 1.0 / scale).abs() < 1e-15);
+        assert!((targets.points[1] - 2.0 / scale).abs() < 1e-15);
+        assert!((targets.within - 2.0 / (scale * scale)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_same_value_at_the_same_point_is_counted_once() {
+        let once = observed(&[("10", 1.0), ("11", 5.0), ("10", 3.0)]);
+        let again = observed(&[("10", 1.0), ("11", 5.0), ("10", 1.0), ("10", 3.0), ("10", 3.0)]);
+        assert_eq!(once.history(), again.history());
+        assert_eq!(once.design().multiplicities(), again.design().multiplicities());
+    }
+
+    #[test]
+    fn the_largest_and_smallest_numbers_are_standardised_too() {
+        for unit in [f64::MAX, 1e300, 1e-300] {
+            let targets = observed(&[("10", unit), ("11", -unit)]).targets();
+            assert_eq!((targets.points, targets.scale), (vec![1.0, -1.0], unit));
+        }
+    }
+
+    #[test]
+    fn equal_values_have_no_spread() {
+        let targets = observed(&[("10", 0.1), ("11", 0.1), ("00", 0.1)]).targets();
+        assert_eq!((targets.points, targets.scale, targets.within), (vec![0.0; 3], 0.1, 0.0));
+        assert_eq!(observed(&[("10", 0.0)]).targets().scale, 1.0);
+        assert_eq!(observed(&[]).targets().mean, 0.0);
+    }
+
+    #[test]
+    fn what_no_regression_can_use_is_refused() {
+        let mut observations = Observations::new(&Layout::with_groups(4, vec![0..2, 2..4]).unwrap(), 2);
+        let error = |error: Result<()>| error.unwrap_err().to_string();
+        let bits: Bits = "1001".parse().unwrap();
+        assert_eq!(error(observations.add(&bits, f64::NAN)), "the value of 1001 is NaN, which is not finite");
+        assert_eq!(
+            error(observations.add(&"1101".parse().unwrap(), 1.0)),
+            "the bits 1101 are not in the layout"
+        );
+        assert_eq!(observations.count(), 0);
+    }
+}
