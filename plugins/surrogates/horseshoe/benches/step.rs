@@ -1,4 +1,4 @@
-//! Milliseconds for a Gibbs step: `cargo bench -p surrogate-horseshoe`.
+//! Milliseconds for a Gibbs step, of which every fourth has a Metropolis move: `cargo bench -p surrogate-horseshoe`.
 
 use divan::Bencher;
 use plugin_api::random::normal;
