@@ -221,7 +221,8 @@ impl Reader<'_> {
     ) -> Option<&'v Value> {
         let value = keys.get(key).filter(|value| !value.is_null());
         // A misspelt key has been reported already, with the right one in the hint.
-        let misspelt = keys.keys().any(|other| nearest(&text_of(other), [key]).is_some());
+        let other = |name: &String| name != key && !KEYS.contains(&name.as_str());
+        let misspelt = keys.keys().map(text_of).filter(other).any(|name| nearest(&name, [key]).is_some());
         if value.is_none() && !misspelt {
             self.mistakes.push(Mistake::at(&path.join(key), PlanError::MissingKey { key, hint }));
         }

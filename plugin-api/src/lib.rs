@@ -1,4 +1,129 @@
-//! What the host and a plugin agree on.
+//! What the host and a plugin agree on: write an objective, an encoder, a model or a solver as an ordinary
+//! Rust `impl`, add one line, and the host loads it.
+//!
+//! # A first plugin
+//!
+//! An objective of your own, outside the workspace. `cargo new --lib benchmark-knapsack`, and in its `Cargo.toml`:
+//!
+//! ```toml
+//! [package]
+//! name = "benchmark-knapsack" # the kind, then the name: the host looks for this file
+//! description = "Fill a knapsack with the most valuable items that it can carry."
+//! version = "0.1.0"
+//! edition = "2024"
+//!
+//! [lib]
+//! crate-type = ["cdylib"]
+//!
+//! [dependencies]
+//! plugin-api = { path = "../workbench/plugin-api" } # where this crate lies
+//! ```
+//!
+//! In `src/lib.rs`:
+//!
+//! ```rust
+//! //! A knapsack: items with weights and values, and a limit on the weight.
+//!
+//! use plugin_api::{Benchmark, Error, Point, Result, Sense, Space, export_benchmark, options};
+//!
+//! options! {
+//!     /// What a manifest may set under `benchmark.options`.
+//!     pub struct Options {
+//!         /// The weight of each item.
+//!         #[schemars(length(min = 1), inner(range(min = 0.0)))]
+//!         pub weights: Vec<f64> = vec![3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0],
+//!         /// The value of each item; as many as weights.
+//!         pub values: Vec<f64> = vec![2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0],
+//!         /// The most that can be carried.
+//!         #[schemars(range(min = 0.0))]
+//!         pub limit: f64 = 12.0,
+//!     }
+//! }
+//!
+//! export_benchmark!("knapsack", |options: Options, _seed: u64| Knapsack::new(options));
+//!
+//! struct Knapsack(Options);
+//!
+//! impl Knapsack {
+//!     fn new(options: Options) -> Result<Self> {
+//!         if options.values.len() != options.weights.len() {
+//!             return Err(Error::option("values", format!("must be {}, as many as weights", options.weights.len())));
+//!         }
+//!         Ok(Self(options))
+//!     }
+//! }
+//!
+//! impl Benchmark for Knapsack {
+//!     fn space(&self) -> Space {
+//!         Space::binary(self.0.weights.len())
+//!     }
+//!
+//!     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+//!         let sum = |of: &[f64]| point.iter().zip(of).map(|(&taken, x)| f64::from(taken) * x).sum::<f64>();
+//!         let excess = (sum(&self.0.weights) - self.0.limit).max(0.0);
+//!         Ok(sum(&self.0.values) - 10.0 * excess)
+//!     }
+//!
+//!     fn sense(&self) -> Sense {
+//!         Sense::Maximize
+//!     }
+//! }
+//!
+//! #[cfg(test)]
+//! mod tests {
+//!     use super::*;
+//!
+//!     #[test]
+//!     fn the_contract_is_kept() {
+//!         plugin_api::testing::check_benchmark(|| Knapsack(Options::default()));
+//!     }
+//! }
+//! # fn main() {}
+//! ```
+//!
+//! `cargo build --release` makes `target/release/libbenchmark_knapsack.so` (or its like on your system), and a
+//! manifest names it:
+//!
+//! ```yaml
+//! # Which of these eight items should be packed?
+//! name: knapsack
+//! budget: { initial: 10, evaluations: 30 }
+//! benchmark: { use: knapsack, options: { limit: 15 } }
+//! surrogate: horseshoe
+//! solver: psr
+//! ```
+//!
+//! ```text
+//! host run knapsack.yaml --plugin-dir target/release
+//! ```
+//!
+//! # The four kinds
+//!
+//! | kind | trait | made from | export | contract test |
+//! | --- | --- | --- | --- | --- |
+//! | an objective | [`Benchmark`] | options, the seed of its instance | [`export_benchmark!`] | [`testing::check_benchmark`] |
+//! | points ⇄ bits | [`Encoder`] | options, a [`Space`] | [`export_encoder!`] | [`testing::check_encoder`] |
+//! | a model | [`Surrogate`] | options, a [`Layout`] | [`export_surrogate!`] | [`testing::check_surrogate`] |
+//! | what minimises its draws | [`Solver`] | options | [`export_solver!`] | [`testing::check_solver`] |
+//!
+//! One crate, one plugin, one file: the package `solver-tabu` becomes `libsolver_tabu.so`, which is
+//! `solver: tabu` in a manifest. The crate's `description` is the line that `host plugins list` shows; the
+//! documentation, limits and defaults of its options are what `host plugins describe` does.
+//!
+//! # What to rely on, and what to keep to
+//!
+//! - **Options** are declared with [`options!`]: documentation, limits and defaults once, checked before
+//!   anything is made. What the limits cannot say is an [`Error::option`] from the constructor; the host shows
+//!   its place in the manifest.
+//! - **Randomness** comes as a `u64` seed. [`rng`] makes the generator, [`random`] has normal, exponential and
+//!   gamma draws that are the same on every machine, [`rand`] is re-exported for the rest. The same inputs and
+//!   seed give the same answer: no clock, no hash map's order, no `f64::exp` (the `libm` crate has one that does
+//!   not differ between systems).
+//! - **Errors** are sentences: [`Error::new`], or [`Error::wrap`] around any other. A failed evaluation is
+//!   recorded and the trial goes on; an error of a model or solver ends its trial, and no other.
+//! - **Panics** become errors with file and line. Build with `panic = "unwind"`, the default.
+//! - **Logging** is [`tracing`]: `plugin_api::tracing::info!("…")` reaches the host's log (`host -v run …`).
+//! - **Versions**: a plugin built with api 1.x loads into every host of 1.x, older or newer.
 
 pub mod options;
 pub mod random;

@@ -186,6 +186,7 @@ pub fn plan(source: &Source, overrides: &Overrides, folders: &[PathBuf]) -> Resu
     diagnostics.dedup();
     match manifests.first() {
         Some(first) if diagnostics.is_empty() => {
+            assert_eq!(settings.len(), points.len(), "a point of the sweep without mistakes has a setting");
             let yaml = write::yaml(first, &settings, &axes, &source.base);
             let hash = hash(&first.name, &first.seeds, &settings);
             let (name, seeds) = (first.name.clone(), first.seeds.clone());

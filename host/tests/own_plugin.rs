@@ -1,0 +1,116 @@
+//! A plugin written from the documentation of `plugin-api` alone, outside the workspace, builds and runs.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use insta::assert_snapshot;
+
+/// The blocks of code in the crate's documentation that begin with this fence.
+fn documented(fence: &str) -> String {
+    let text = std::fs::read_to_string(support::workspace().join("plugin-api/src/lib.rs")).unwrap();
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("//!")).collect();
+    let lines: Vec<&str> = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let start = lines.iter().position(|line| *line == fence).unwrap_or_else(|| panic!("no block {fence}"));
+    let block = lines[start + 1..].iter().take_while(|line| **line != "```");
+    let shown = block.filter(|line| !line.starts_with("# fn main"));
+    shown.map(|line| format!("{line}\n")).collect()
+}
+
+/// Builds a crate in a folder of its own; dependencies are those that the boundary's tests compile too.
+fn build(name: &str, manifest: &str, source: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-plugins").join(name);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boundary/target");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let api = support::workspace().join("plugin-api");
+    let manifest = manifest.replace("../workbench/plugin-api", &api.display().to_string().replace('\\', "/"));
+    std::fs::write(folder.join("Cargo.toml"), format!("{manifest}\n[workspace]\n")).unwrap();
+    std::fs::write(folder.join("src/lib.rs"), source).unwrap();
+    std::fs::copy(support::workspace().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let mut build = Command::new(env!("CARGO"));
+    let built = build
+        .args(["build", "--offline", "--target-dir"])
+        .arg(&target)
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    target.join("debug")
+}
+
+#[test]
+fn the_documented_plugin_builds_and_runs_by_plugin_dir() {
+    let _snapshots = snapshots::in_folder("runs");
+    let source =
+        format!("#![forbid(unsafe_code)]\n{}", documented("```rust").replace("//! A knapsack", "// A knapsack"));
+    let plugins = build("knapsack", &documented("```toml"), &source);
+    let results = tempfile::tempdir().unwrap();
+    let manifest = documented("```yaml");
+    let arguments = ["--plugin-dir", plugins.to_str().unwrap(), "--output", results.path().to_str().unwrap()];
+    let run =
+        support::output(&[&["run", "-", "--quiet", "--run-id", "r"], &arguments[..]].concat(), &manifest);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    let journal = results.path().join("knapsack/r/trials/psr-seed1/journal.jsonl");
+    let journal = std::fs::read_to_string(journal).unwrap();
+    assert_snapshot!("the documented plugin's end", journal.lines().last().unwrap());
+    let refused = support::host(
+        &["plan", "-", "--plugin-dir", plugins.to_str().unwrap()],
+        &manifest.replace("limit: 15", "values: [1, 2]"),
+    );
+    assert_snapshot!("the documented plugin's refusal", refused);
+}
+
+/// A benchmark that fails in every way an evaluation can fail and the process live on.
+const FAULTY: &str = r#"
+use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
+options! {
+    /// None.
+    pub struct Options {}
+}
+export_benchmark!("faulty", |_options: Options, _seed: u64| Ok::<_, Error>(Faulty));
+struct Faulty;
+impl Benchmark for Faulty {
+    fn space(&self) -> Space {
+        Space::binary(6)
+    }
+    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+        println!("a plugin may print what it likes");
+        match point.iter().sum::<u32>() {
+            1 => Err(Error::new("the reagent ran out")),
+            2 => panic!("the robot fell over"),
+            3 => Ok(f64::NAN),
+            4 => Ok(f64::INFINITY),
+            ones => Ok(f64::from(ones)),
+        }
+    }
+}
+"#;
+
+#[test]
+fn failed_evaluations_are_recorded_kept_from_the_model_and_never_proposed_again() {
+    let _snapshots = snapshots::in_folder("runs");
+    let plugins = build("faulty", &documented("```toml").replace("knapsack", "faulty"), FAULTY);
+    let results = tempfile::tempdir().unwrap();
+    let manifest = "name: faulty\nbudget: { initial: 10, evaluations: 30 }\nbenchmark: faulty\nsurrogate: horseshoe\nsolver: psr\n";
+    let arguments = ["--plugin-dir", plugins.to_str().unwrap(), "--output", results.path().to_str().unwrap()];
+    let run =
+        support::output(&[&["run", "-", "--quiet", "--run-id", "r"], &arguments[..]].concat(), manifest);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    let journal =
+        std::fs::read_to_string(results.path().join("faulty/r/trials/psr-seed1/journal.jsonl")).unwrap();
+    let events: Vec<serde_json::Value> =
+        journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let points: Vec<&serde_json::Value> =
+        events.iter().filter(|event| event["event"] == "evaluating").map(|event| &event["point"]).collect();
+    assert_eq!(points.len(), 40);
+    assert!(points.iter().enumerate().all(|(i, point)| !points[..i].contains(point)), "a point came twice");
+    let mut reasons: Vec<String> = events
+        .iter()
+        .filter(|event| event["status"] == "failed")
+        .map(|event| event["reason"].as_str().unwrap().to_owned())
+        .collect();
+    reasons.sort();
+    reasons.dedup();
+    assert_snapshot!("reasons of failed evaluations", reasons.join("\n"));
+}
