@@ -40,7 +40,7 @@ and as the first line of a manifest:
 pub enum Command {
     /// Run an experiment: plan it, run its trials, show what each method found.
     ///
-    /// Results go to DIR/<name>/<run id>/, and the last line on the standard output names that folder. Ctrl-C
+    /// Results go to `DIR/NAME/ID/`, and the last line on the standard output names that folder. Ctrl-C
     /// stops after the evaluations under way and loses nothing: the same command with `--resume` goes on.
     Run(RunArguments),
     /// Check a manifest and list its trials, without running anything.

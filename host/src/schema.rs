@@ -128,10 +128,10 @@ fn inlined(schema: &Json) -> Json {
                 let target = target.and_then(|pointer| root.pointer(pointer.trim_start_matches('#')));
                 let mut object = Map::new();
                 // A type that contains itself has no finite form: below 8 levels anything goes.
-                if let (Some(target), true) = (target, depth < 8) {
-                    if let Json::Object(inner) = resolve(target, root, depth + 1) {
-                        object = inner;
-                    }
+                if let (Some(target), true) = (target, depth < 8)
+                    && let Json::Object(inner) = resolve(target, root, depth + 1)
+                {
+                    object = inner;
                 }
                 for (key, value) in
                     fields.iter().filter(|(key, _)| !matches!(key.as_str(), "$ref" | "$defs" | "$schema"))

@@ -1,4 +1,5 @@
 //! What a person sees: help, plans, plugins, errors, exit codes.
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Every manifest in `experiments/` becomes a plan, and a plan is a manifest of the same plan.
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 mod support;
 

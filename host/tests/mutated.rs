@@ -16,7 +16,7 @@ fn planned(text: String, set: Vec<String>, solver: Vec<String>) {
     let plugins = PLUGINS.get_or_init(|| support::program_folder().to_owned());
     let lines = text.lines().count();
     let source = Source { label: "m.yaml".to_owned(), text, base: std::env::temp_dir() };
-    match plan(&source, &Overrides { set, solver }, &[plugins.clone()]) {
+    match plan(&source, &Overrides { set, solver }, std::slice::from_ref(plugins)) {
         Ok(plan) => assert!(plan.trials().count() > 0),
         Err(mistakes) => {
             assert!(!mistakes.is_empty());

@@ -1,4 +1,5 @@
 //! A plugin written from the documentation of `plugin-api` alone, outside the workspace, builds and runs.
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 mod support;
 
@@ -42,8 +43,10 @@ fn build(name: &str, manifest: &str, source: &str) -> PathBuf {
 #[test]
 fn the_documented_plugin_builds_and_runs_by_plugin_dir() {
     let _snapshots = snapshots::in_folder("runs");
-    let source =
-        format!("#![forbid(unsafe_code)]\n{}", documented("```rust").replace("//! A knapsack", "// A knapsack"));
+    let source = format!(
+        "#![forbid(unsafe_code)]\n{}",
+        documented("```rust").replace("//! A knapsack", "// A knapsack")
+    );
     let plugins = build("knapsack", &documented("```toml"), &source);
     let results = tempfile::tempdir().unwrap();
     let manifest = documented("```yaml");

@@ -1,4 +1,5 @@
 //! Small seeded runs, down to the journal.
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 mod support;
 

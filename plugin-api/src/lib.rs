@@ -125,6 +125,11 @@
 //! - **Logging** is [`tracing`]: `plugin_api::tracing::info!("…")` reaches the host's log (`host -v run …`).
 //! - **Versions**: a plugin built with api 1.x loads into every host of 1.x, older or newer.
 
+#![allow(
+    clippy::test_attr_in_doctest,
+    reason = "the first plugin above shows the test that its author would write"
+)]
+
 pub mod options;
 pub mod random;
 pub mod testing;

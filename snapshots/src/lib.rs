@@ -11,7 +11,6 @@ use insta::internals::SettingsBindDropGuard;
 /// Lets the snapshots of this test go to `folder`, until the answer is dropped.
 ///
 /// Hidden is what differs between machines or changes with every default: times, file names, folders, hashes.
-#[must_use]
 pub fn in_folder(folder: &str) -> SettingsBindDropGuard {
     let mut settings = Settings::clone_current();
     settings.set_snapshot_path(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));

@@ -186,10 +186,19 @@ pub fn run_trial(
     let identity = identity
         .ok_or_else(|| TrialFailure::Failed(format!("{} cannot be read", folder.join(IDENTITY).display())))?;
     let trial_folder = folder.join(TRIALS).join(id);
-    match trial::run(&mut sole, &identity.plan, &trial_folder, stop.clone(), listener) {
-        Ok(_) => Ok(()),
-        Err(trial::optimize::TrialError::Stopped) => Err(TrialFailure::Stopped),
-        Err(error) => Err(TrialFailure::Failed(error.to_string())),
+    // A general acquisition function that panics does so here too, when its value is asked for.
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        trial::run(&mut sole, &identity.plan, &trial_folder, stop.clone(), listener)
+    }));
+    match ended {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(trial::optimize::TrialError::Stopped)) => Err(TrialFailure::Stopped),
+        Ok(Err(error)) => Err(TrialFailure::Failed(error.to_string())),
+        Err(panic) => {
+            let words = panic.downcast_ref::<String>().map(String::as_str);
+            let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(TrialFailure::Failed(format!("panicked: {}", words.unwrap_or("without words"))))
+        }
     }
 }
 

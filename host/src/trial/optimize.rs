@@ -95,14 +95,14 @@ pub fn optimize(
 ) -> Result<Finished, TrialError> {
     let mut trial = Optimization::new(parts, limits, seeds.clone(), record);
     for point in initial_design(&trial.space, limits.initial, seeds.initial_design()) {
-        let bits = trial.encoder().encode(&point).map_err(failed("encoding a point"))?;
+        let bits = trial.encode(&point)?;
         trial.evaluate(Phase::Initial, point, bits)?;
     }
     for iteration in 1..=limits.evaluations {
         let f = trial.draw(iteration)?;
         let answers = trial.solve(iteration, &f)?;
         let Some(bits) = trial.choose(iteration, &f, answers)? else { break };
-        let point = trial.encoder().decode(&bits).map_err(failed("decoding a point"))?;
+        let point = trial.decode(&bits)?;
         trial.evaluate(Phase::Search, point, bits)?;
     }
     trial.finish()
@@ -148,8 +148,18 @@ impl<'r> Optimization<'r> {
         }
     }
 
-    fn encoder(&self) -> &dyn Encoder {
-        &*self.parts.encoder
+    fn encode(&self, point: &Point) -> Result<Bits, TrialError> {
+        let bits = self.parts.encoder.encode(point).and_then(|bits| match self.layout.admits(&bits) {
+            true => Ok(bits),
+            false => Err(format!("{bits} is outside its own layout").into()),
+        });
+        bits.map_err(failed("encoding a point"))
+    }
+
+    fn decode(&self, bits: &Bits) -> Result<Point, TrialError> {
+        let point = self.parts.encoder.decode(bits);
+        let point = point.and_then(|point| self.space.check(&point).map(|()| point));
+        point.map_err(failed("decoding a point"))
     }
 
     /// 1 where low values are good, −1 where high ones are: the model always minimizes.
@@ -298,4 +308,138 @@ fn checked(name: &str, answer: &Answer, f: &Acquisition, layout: &Layout) -> plu
     let bound = answer.bound().filter(|bound| bound.is_finite());
     let counts = answer.counts().iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
     Ok(Answered { solver: name.to_owned(), value, bound, bits, counts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plugin_api::{AcquisitionKind, Quadratic, Result as PluginResult};
+    use std::sync::{Arc, Mutex};
+
+    /// Value 10 for each of three bits, maximised or minimised; every call is noted.
+    struct Tens(bool);
+    impl Benchmark for Tens {
+        fn space(&self) -> Space {
+            Space::binary(3)
+        }
+        fn evaluate(&mut self, point: &Point, _seed: u64) -> PluginResult<f64> {
+            Ok(10.0 * f64::from(point.iter().sum::<u32>()))
+        }
+        fn sense(&self) -> Sense {
+            if self.0 { Sense::Maximize } else { Sense::Minimize }
+        }
+    }
+
+    struct Same;
+    impl Encoder for Same {
+        fn layout(&self) -> Layout {
+            Layout::free(3)
+        }
+        fn encode(&self, point: &Point) -> PluginResult<Bits> {
+            Ok(point.iter().map(|&level| level == 1).collect())
+        }
+        fn decode(&self, bits: &Bits) -> PluginResult<Point> {
+            Ok(bits.iter().map(|&bit| u32::from(bit)).collect())
+        }
+    }
+
+    /// Notes what it observes, and draws zero.
+    struct Notes(Arc<Mutex<Vec<(Bits, f64)>>>);
+    impl Surrogate for Notes {
+        fn observe(&mut self, bits: &Bits, value: f64) -> PluginResult<()> {
+            self.0.lock().unwrap().push((bits.clone(), value));
+            Ok(())
+        }
+        fn draw(&mut self, _seed: u64) -> PluginResult<Acquisition> {
+            Ok(Quadratic::zero(3).into())
+        }
+    }
+
+    /// Answers the same point each time, and notes the problem's linear terms.
+    struct Stubborn(Arc<Mutex<Vec<Vec<f64>>>>);
+    impl Solver for Stubborn {
+        fn minimize(&mut self, problem: &Problem, _seed: u64) -> PluginResult<Answer> {
+            self.0.lock().unwrap().push(problem.quadratic()?.linear().to_vec());
+            let bits = Bits::from(vec![true; 3]);
+            let value = problem.objective().value(&bits);
+            Ok(Answer::new(bits, value))
+        }
+        fn takes(&self) -> AcquisitionKind {
+            AcquisitionKind::Quadratic
+        }
+    }
+
+    #[derive(Default)]
+    struct Events(Vec<Event>);
+    impl Record for Events {
+        fn event(&mut self, event: Event) -> Result<(), TrialError> {
+            self.0.push(event);
+            Ok(())
+        }
+        fn evaluate(
+            &mut self,
+            evaluating: Evaluating,
+            evaluate: &mut dyn FnMut() -> Outcome,
+        ) -> Result<Outcome, TrialError> {
+            self.0.push(Event::Evaluating(evaluating));
+            Ok(evaluate())
+        }
+        fn time(&mut self, _: Step<'_>, _: Duration) -> Result<(), TrialError> {
+            Ok(())
+        }
+        fn stop(&self) -> bool {
+            false
+        }
+    }
+
+    struct Run {
+        finished: Finished,
+        events: Vec<Event>,
+        observed: Vec<(Bits, f64)>,
+        linear: Vec<Vec<f64>>,
+    }
+
+    fn run(maximize: bool, evaluations: usize) -> Run {
+        let (observed, linear) = (Arc::default(), Arc::default());
+        let parts = Parts {
+            benchmark: Box::new(Tens(maximize)),
+            encoder: Box::new(Same),
+            surrogate: Box::new(Notes(Arc::clone(&observed))),
+            solvers: vec![("stubborn".to_owned(), Box::new(Stubborn(Arc::clone(&linear))))],
+        };
+        let mut events = Events::default();
+        let limits = Limits { initial: 2, evaluations, l1: 0.25 };
+        let finished = optimize(parts, limits, &Seeds::new("test", 1), &mut events).unwrap();
+        let (observed, linear) = (observed.lock().unwrap().clone(), linear.lock().unwrap().clone());
+        Run { finished, events: events.0, observed, linear }
+    }
+
+    #[test]
+    fn the_model_learns_the_bare_value_and_the_penalty_enters_the_linear_terms() {
+        for (maximize, sign) in [(false, 1.0), (true, -1.0)] {
+            let run = run(maximize, 3);
+            assert!(run.linear.iter().all(|linear| linear == &[0.25; 3]));
+            for (bits, value) in &run.observed {
+                assert_eq!(*value, sign * 10.0 * bits.count_ones() as f64);
+            }
+            for event in &run.events {
+                let Event::Evaluated(evaluated) = event else { continue };
+                let Outcome::Ok { value } = evaluated.outcome else { panic!("nothing fails here") };
+                assert_eq!(evaluated.total, Some(value + sign * evaluated.penalty));
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_is_the_best_total_in_the_objectives_own_sense() {
+        assert_eq!(run(false, 6).finished.best, Some(0.0));
+        assert_eq!(run(true, 6).finished.best, Some(30.0 - 0.75));
+    }
+
+    #[test]
+    fn a_deterministic_objective_is_never_evaluated_twice_and_ends_when_all_is_seen() {
+        let run = run(false, 100);
+        assert_eq!(run.finished.evaluations, 8);
+        assert_eq!(run.observed.iter().map(|(bits, _)| bits).collect::<BTreeSet<_>>().len(), 8);
+    }
 }

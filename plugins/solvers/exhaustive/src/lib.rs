@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_general_function_is_minimized_within_its_groups() {
-        let wall = || Problem::new(Acquisition::General(Box::new(Wall)));
+        let wall = || Problem::new(Acquisition::General(std::sync::Arc::new(Wall)));
         assert_eq!(minimize(&wall()).bits().to_string(), "0101");
         let layout = Layout::with_groups(4, vec![0..2, 2..4]).unwrap();
         let answer = minimize(&wall().with_groups(&layout));
