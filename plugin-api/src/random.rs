@@ -1,7 +1,7 @@
 //! Randomness that is the same on every machine.
 //!
 //! Randomness crosses the boundary as a seed. A plugin makes its generator from it with [`rng`], and draws
-//! with [`rand`](crate::rand)'s methods (integers, booleans, uniform numbers) or with the functions here.
+//! with [`rand`]'s methods (integers, booleans, uniform numbers) or with the functions here.
 //! These take their logarithms from `libm`, because the system's differ in the last bit.
 
 use std::sync::LazyLock;

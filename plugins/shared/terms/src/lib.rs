@@ -78,7 +78,7 @@ impl Terms {
     }
 }
 
-/// Σ values[k] over `terms`, as four partial sums (every fourth term) that are then added in pairs.
+/// Σ `values[k]` over `terms`, as four partial sums (every fourth term) that are then added in pairs.
 pub fn sum_at(values: &[f64], terms: &[u32]) -> f64 {
     let mut sums = [0.0; 4];
     let chunks = terms.chunks_exact(4);
@@ -93,7 +93,7 @@ pub fn sum_at(values: &[f64], terms: &[u32]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// Adds `value` to values[k] for each of `terms`.
+/// Adds `value` to `values[k]` for each of `terms`.
 pub fn add_at(values: &mut [f64], terms: &[u32], value: f64) {
     for &term in terms {
         values[term as usize] += value;
