@@ -97,14 +97,29 @@ pub fn run(arguments: &RunArguments) -> Result<(String, bool), Vec<Diagnostic>> 
     }
     if outcome.stopped {
         let id = outcome.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let manifest = arguments.manifest.path.display();
-        eprintln!(
-            "stopped; every finished evaluation is kept. To go on: the same command with --resume --run-id {id}"
-        );
-        eprintln!("  host run {manifest} --resume --run-id {id} …");
+        eprintln!("stopped; every finished evaluation is kept. To go on:\n  {}", resume_command(&id));
     }
     let folder = outcome.folder.display();
     Ok((format!("{text}\n\n{folder}"), outcome.failed.is_empty() && !outcome.stopped))
+}
+
+/// The command that was given, made to go on with this run.
+fn resume_command(run_id: &str) -> String {
+    let mut words = vec!["host".to_owned()];
+    let mut given = std::env::args().skip(1);
+    while let Some(word) = given.next() {
+        match word.as_str() {
+            "--resume" => {}
+            "--run-id" => drop(given.next()),
+            word if word.starts_with("--run-id=") => {}
+            word if word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c)) => {
+                words.push(word.to_owned())
+            }
+            word => words.push(format!("'{}'", word.replace('\'', r"'\''"))),
+        }
+    }
+    words.extend(["--resume", "--run-id", run_id].map(str::to_owned));
+    words.join(" ")
 }
 
 /// Writes a run's tables into its folder, and answers the one for a terminal.

@@ -117,3 +117,53 @@ fn failed_evaluations_are_recorded_kept_from_the_model_and_never_proposed_again(
     reasons.dedup();
     assert_snapshot!("reasons of failed evaluations", reasons.join("\n"));
 }
+
+/// A benchmark that waits, at its first evaluation, until another trial waits too.
+const MEETING: &str = r#"
+use std::time::{Duration, Instant};
+use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
+options! {
+    /// Where to meet.
+    pub struct Options {
+        /// A folder that all trials see.
+        pub folder: String = String::new(),
+    }
+}
+export_benchmark!("meeting", |options: Options, seed: u64| Ok::<_, Error>(Meeting(options.folder, seed)));
+struct Meeting(String, u64);
+impl Benchmark for Meeting {
+    fn space(&self) -> Space {
+        Space::binary(4)
+    }
+    fn evaluate(&mut self, _point: &Point, _seed: u64) -> Result<f64> {
+        std::fs::write(format!("{}/{}", self.0, self.1), "").map_err(Error::wrap)?;
+        let begun = Instant::now();
+        while std::fs::read_dir(&self.0).map_err(Error::wrap)?.count() < 2 {
+            if begun.elapsed() > Duration::from_secs(60) {
+                return Err(Error::new("nobody came"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(0.0)
+    }
+}
+"#;
+
+#[test]
+fn two_jobs_run_two_trials_at_once() {
+    let plugins = build("meeting", &documented("```toml").replace("knapsack", "meeting"), MEETING);
+    let (results, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let manifest = format!(
+        "name: meeting\nseeds: 2\nbudget: {{ initial: 1, evaluations: 1 }}\n\
+         benchmark: {{ use: meeting, options: {{ folder: '{}' }} }}\nsurrogate: random\nsolver: psr\n",
+        place.path().display()
+    );
+    let arguments = ["--plugin-dir", plugins.to_str().unwrap(), "--output", results.path().to_str().unwrap()];
+    let words = [&["run", "-", "--quiet", "--run-id", "r", "--jobs", "2"], &arguments[..]].concat();
+    let run = support::output(&words, &manifest);
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    for seed in 1..=2 {
+        let journal = results.path().join(format!("meeting/r/trials/psr-seed{seed}/journal.jsonl"));
+        assert!(!std::fs::read_to_string(journal).unwrap().contains("nobody came"));
+    }
+}

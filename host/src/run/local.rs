@@ -108,7 +108,9 @@ pub(super) fn run(
             let (sender, waiting, lifelines, executable) =
                 (sender.clone(), &waiting, &lifelines, &executable);
             scope.spawn(move || {
-                while let Some((id, evaluations)) = locked(waiting).pop_front() {
+                // In a `while let` the guard would live as long as the trial, and no two would run at once.
+                let next = || locked(waiting).pop_front();
+                while let Some((id, evaluations)) = next() {
                     if stop.load(Ordering::Relaxed) {
                         break;
                     }
