@@ -220,3 +220,18 @@ fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
     assert!(!resumed.contains("error"), "{resumed}");
     assert_eq!(journals(&output_folder), whole);
 }
+
+#[test]
+fn a_trial_that_fails_fails_alone_and_is_listed_at_the_end() {
+    let _snapshots = snapshots::in_folder("runs");
+    let results = tempfile::tempdir().unwrap();
+    let manifest = "name: fails\nbudget: { initial: 3, evaluations: 2 }\nbenchmark: { use: labs, options: { n: 40 } }\n\
+         methods:\n  bad: { surrogate: random, solver: exhaustive }\n  good: { surrogate: random, solver: annealing }\n";
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", results.path().to_str().unwrap()];
+    let output = output(&arguments, manifest);
+    assert_eq!(output.status.code(), Some(1));
+    assert_snapshot!("a trial fails", String::from_utf8_lossy(&output.stderr));
+    let journals = journals(results.path());
+    assert!(journals["good-seed1"].contains("finished"));
+    assert!(!journals["bad-seed1"].contains("finished"));
+}

@@ -18,11 +18,14 @@ use super::{Settings, TrialFailure, run_trial};
 use crate::diagnostic::Diagnostic;
 use crate::trial::event::Event;
 
-/// How far a trial is: one line of a child's standard output.
+/// One line of a child's standard output.
 #[derive(Serialize, Deserialize)]
-struct Advance {
-    evaluation: usize,
-    best: Option<f64>,
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Line {
+    /// How far the trial is.
+    Advanced { evaluation: usize, best: Option<f64> },
+    /// Why it failed.
+    Failed { reason: String },
 }
 
 /// A child's exit code when it stopped on request.
@@ -30,7 +33,7 @@ const STOPPED: u8 = 3;
 
 enum Message {
     Begins(String, usize),
-    Advanced(String, Advance),
+    Advanced(String, usize, Option<f64>),
     Said(String, String),
     Ended(String, Result<(), TrialFailure>),
 }
@@ -75,17 +78,26 @@ pub fn child(
     };
     let ended = run_trial(folder, id, plugin_directories, &stop, &mut |event| {
         if let Event::Evaluated(evaluated) = event {
-            let advance = Advance { evaluation: evaluated.evaluation, best: evaluated.best };
-            println!("{}", serde_json::to_string(&advance).expect("plain data"));
+            say(&Line::Advanced { evaluation: evaluated.evaluation, best: evaluated.best }, attached);
         }
     });
     match ended {
         Ok(()) => 0.into(),
         Err(TrialFailure::Stopped) => STOPPED.into(),
         Err(TrialFailure::Failed(reason)) => {
-            eprintln!("{reason}");
+            say(&Line::Failed { reason }, attached);
             1.into()
         }
+    }
+}
+
+/// Tells the parent; or, where there is none, the person who started the trial by hand.
+fn say(line: &Line, attached: bool) {
+    match line {
+        line if attached => println!("{}", serde_json::to_string(line).expect("a line is plain data")),
+        Line::Failed { reason } => eprintln!("error: {reason}"),
+        Line::Advanced { evaluation, best: Some(best) } => println!("evaluation {evaluation}: best {best}"),
+        Line::Advanced { evaluation, best: None } => println!("evaluation {evaluation}: failed"),
     }
 }
 
@@ -128,9 +140,7 @@ pub(super) fn run(
             }
             match messages.recv_timeout(Duration::from_millis(100)) {
                 Ok(Message::Begins(id, evaluations)) => progress.trial_begins(&id, evaluations),
-                Ok(Message::Advanced(id, advance)) => {
-                    progress.evaluated(&id, advance.evaluation, advance.best)
-                }
+                Ok(Message::Advanced(id, evaluation, best)) => progress.evaluated(&id, evaluation, best),
                 Ok(Message::Said(id, line)) => progress.print(&format!("{id}: {line}")),
                 Ok(Message::Ended(id, ended)) => {
                     progress.trial_ends(&id);
@@ -167,19 +177,20 @@ fn supervise(
     if let Some(stdin) = child.stdin.take() {
         locked(lifelines).insert(id.to_owned(), stdin);
     }
-    let said = listen(&mut child, id, sender);
+    let (failed, said) = listen(&mut child, id, sender);
     let status = child.wait();
     locked(lifelines).remove(id);
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) if status.code() == Some(STOPPED.into()) => Err(TrialFailure::Stopped),
-        Ok(status) => Err(TrialFailure::Failed(reason(status, &said))),
+        Ok(status) => Err(TrialFailure::Failed(failed.unwrap_or_else(|| reason(status, &said)))),
         Err(error) => Err(TrialFailure::Failed(format!("lost the trial's process: {error}"))),
     }
 }
 
-/// Passes on how far a child is until its output ends; answers the last of what it said on its error output.
-fn listen(child: &mut Child, id: &str, sender: &mpsc::Sender<Message>) -> Vec<String> {
+/// Passes on how far a child is until its output ends; answers why it failed, where it told, and the last of what
+/// it said on its error output.
+fn listen(child: &mut Child, id: &str, sender: &mpsc::Sender<Message>) -> (Option<String>, Vec<String>) {
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
         let words = scope.spawn(move || {
@@ -195,23 +206,26 @@ fn listen(child: &mut Child, id: &str, sender: &mpsc::Sender<Message>) -> Vec<St
             }
             said.into()
         });
+        let mut failed = None;
         for line in stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines()).map_while(Result::ok)
         {
             match serde_json::from_str(&line) {
-                Ok(advance) => drop(sender.send(Message::Advanced(id.to_owned(), advance))),
+                Ok(Line::Advanced { evaluation, best }) => {
+                    drop(sender.send(Message::Advanced(id.to_owned(), evaluation, best)));
+                }
+                Ok(Line::Failed { reason }) => failed = Some(reason),
                 // A plugin may print what it likes.
                 Err(_) => drop(sender.send(Message::Said(id.to_owned(), line))),
             }
         }
-        words.join().unwrap_or_default()
+        (failed, words.join().unwrap_or_default())
     })
 }
 
 fn reason(status: ExitStatus, said: &[String]) -> String {
-    match (status.code(), said) {
-        (Some(1), [_, ..]) => said.join("\n"),
-        (_, []) => format!("the trial's process ended with {status}"),
-        (_, said) => format!("the trial's process ended with {status}; it said:\n{}", said.join("\n")),
+    match said {
+        [] => format!("the trial's process ended with {status}"),
+        said => format!("the trial's process ended with {status}; it said:\n{}", said.join("\n")),
     }
 }
 

@@ -112,7 +112,12 @@ fn prepare(plan: &Plan, settings: &Settings) -> Result<PathBuf, Diagnostic> {
             Diagnostic::new(format!("there is no run to resume in {}", experiment.display()))
                 .hint("--output and --run-id name another place")
         })?,
-        None => clock::stamp(),
+        None => {
+            let stamp = clock::stamp();
+            // Two runs may begin within a second.
+            let mut names = std::iter::once(stamp.clone()).chain((2..).map(|i| format!("{stamp}-{i}")));
+            names.find(|name| !experiment.join(name).exists()).expect("there is always another number")
+        }
     };
     let folder = experiment.join(run_id);
     let identity_path = folder.join(IDENTITY);
