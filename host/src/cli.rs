@@ -1,6 +1,7 @@
 //! The arguments, and nothing else.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -25,6 +26,7 @@ Examples:
   host run experiments/ising.yaml --solver annealing   the same with another solver
   host run experiments/ising.yaml --set penalty.l1=0.01
   host plan experiments/ising.yaml                     every check, and the trials; nothing is run
+  host solve problem.json --solver psr --solver sdp    one problem, several solvers
   host plugins describe psr                            what a plugin does, its options and defaults
 
 Exit codes: 0 done, 1 a trial failed, 2 the request was wrong.";
@@ -34,6 +36,36 @@ For an editor with a YAML language server:
   host schema > experiments/manifest.schema.json
 and as the first line of a manifest:
   # yaml-language-server: $schema=manifest.schema.json";
+
+const SOLVE_HELP: &str = "\
+Formats, by the extension of a file:
+  .json    {\"n\": 3, \"constant\": 0, \"linear\": [1, 2, 3], \"pairs\": [12, 13, 23]}
+           Pairs are the upper triangle by rows; `n` and `constant` may be left out.
+           Or a binary quadratic model as dimod writes it (`to_serializable`).
+  .sparse  Biq Mac: a line `n m`, then m lines `i j w`.
+           Indices are from 1, and off the diagonal w counts twice.
+  .qubo    qbsolv: a line `p qubo 0 maxNodes nNodes nCouplers`, then lines `i i w` and `i j w`.
+           Indices are from 0, and w counts once.
+  .coo     dimod: lines `i j bias`, after `# vartype=SPIN` where they are for spins.
+           Indices are from 0, and the bias counts once.
+
+All are minimized. A bit is set where a spin is 1.
+
+The value is that of the answer, computed anew. No point is lower than the bound, which the solver
+proved. The gap is (value - bound) / max(|value|, |bound|): at 0 the answer is optimal.
+
+With --json, each line has file, solver, n, value, bound, gap, seconds, bits and counts; `stop`
+where a limit ended the search; `error`, and null for the value, where the solver failed.
+
+Examples:
+  host solve problem.json                                    value, bound and gap
+  host solve be100.*.sparse --solver psr --solver annealing  compare solvers
+  host solve - --solver 'psr[steps=10,polish=none]' --json   a problem from a pipe, as JSON
+
+Exit codes: 0 done, 1 a solver failed, 2 the request was wrong: nothing was solved.";
+
+/// What `host solve` uses where no solver is named.
+const DEFAULT_SOLVER: &str = "psr";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -52,6 +84,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Solve binary quadratic problems from files, with any solvers: value, bound, gap, time.
+    #[command(after_help = SOLVE_HELP)]
+    Solve(SolveArguments),
     /// See which plugins there are, and what they can do.
     #[command(subcommand)]
     Plugins(PluginsCommand),
@@ -120,6 +155,37 @@ pub struct RunArguments {
     /// No progress, only the results.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What to solve, and how.
+#[derive(Debug, Args)]
+pub struct SolveArguments {
+    /// Files with a problem each, or - for JSON from the standard input.
+    #[arg(value_name = "PROBLEM", required = true)]
+    pub problems: Vec<PathBuf>,
+    /// Solve with this: `sdp` or `psr[steps=10,step=authors]`. May be repeated.
+    #[arg(long, value_name = "SOLVER", default_value = DEFAULT_SOLVER)]
+    pub solver: Vec<String>,
+    /// The seed of every solver.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// As JSON, one line for each file and solver, each printed once it is solved.
+    #[arg(long)]
+    pub json: bool,
+    /// Ask each solver to stop after so many seconds; the answer then depends on the machine.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
+    /// Ask each solver to stop after so many of its own steps: cuts, sweeps, points.
+    #[arg(long, value_name = "N")]
+    pub work_limit: Option<u64>,
+    /// Another folder with plugins, searched first. May be repeated.
+    #[arg(long = "plugin-dir", value_name = "DIR")]
+    pub plugin_directories: Vec<PathBuf>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "not a number of seconds".to_owned())
 }
 
 /// What to see of plugins.

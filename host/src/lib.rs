@@ -10,6 +10,7 @@ pub mod plugins;
 pub mod report;
 pub mod run;
 pub mod schema;
+pub mod solve;
 pub mod trial;
 pub mod yaml;
 
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::{ManifestArguments, RunArguments};
+use crate::cli::{ManifestArguments, RunArguments, SolveArguments};
 use crate::diagnostic::Diagnostic;
 use crate::plan::overrides::Overrides;
 use crate::plan::{Plan, Source};
@@ -141,6 +142,13 @@ fn results(plan: &Plan, folder: &Path) -> Result<String, Diagnostic> {
         writeln!(out)
     })?;
     Ok(table::table(&summaries))
+}
+
+/// `host solve`: writes a table or JSON lines to `out`.
+///
+/// The answer says whether every solver solved every problem.
+pub fn solve(arguments: &SolveArguments, out: &mut dyn Write) -> Result<bool, Vec<Diagnostic>> {
+    solve::solve(arguments, &folders(&arguments.plugin_directories), out)
 }
 
 /// `host plugins list`.

@@ -24,6 +24,11 @@ fn main() -> ExitCode {
             Err(diagnostics) => refuse(&diagnostics),
         },
         Command::Plan { manifest, json } => printed(host::plan(&manifest, json)),
+        Command::Solve(arguments) => match host::solve(&arguments, &mut std::io::stdout()) {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(diagnostics) => refuse(&diagnostics),
+        },
         Command::Plugins(PluginsCommand::List { plugin_directories, json }) => {
             printed(host::plugins_list(&plugin_directories, json))
         }

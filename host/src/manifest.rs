@@ -139,6 +139,11 @@ impl Manifest {
     }
 }
 
+/// Reads a plugin as a manifest names it: a bare word, or `use` and `options`.
+pub fn read_plugin(value: &Value, kind: Kind, mistakes: &mut Vec<Mistake>) -> Option<PluginUse> {
+    Reader { mistakes }.plugin(value, &KeyPath::root(), kind)
+}
+
 /// The axes of a sweep, in the order of the file: a key path, and the values it takes in turn.
 pub fn read_sweep(tree: &Value, mistakes: &mut Vec<Mistake>) -> Vec<(KeyPath, Vec<Value>)> {
     let Some(value) = tree.get("sweep") else { return Vec::new() };

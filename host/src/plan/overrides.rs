@@ -80,7 +80,7 @@ fn parse_setting(argument: &str) -> Result<(KeyPath, Value), Diagnostic> {
 }
 
 /// `name` or `name[key=value,key=value]`: the method's name, and the plugin as a manifest has it.
-fn parse_solver(argument: &str) -> Result<(String, Value), Diagnostic> {
+pub(crate) fn parse_solver(argument: &str) -> Result<(String, Value), Diagnostic> {
     let wrong = || {
         Diagnostic::new("not a solver")
             .hint("such as `--solver psr` or `--solver 'psr[steps=10,polish=none]'`")

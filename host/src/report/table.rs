@@ -106,7 +106,8 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-fn time(seconds: Option<f64>) -> String {
+/// A time with a unit that fits.
+pub(crate) fn time(seconds: Option<f64>) -> String {
     match seconds {
         None => "–".to_owned(),
         Some(s) if s < 1e-3 => format!("{:.1} µs", s * 1e6),
