@@ -92,12 +92,30 @@ pub(crate) fn parse_solver(argument: &str) -> Result<(String, Value), Diagnostic
     let Some(rest) = rest else { return Ok((method_name(argument), Value::from(name))) };
     let mut options = Mapping::new();
     let inner = rest.strip_suffix(']').ok_or_else(wrong)?;
-    for entry in inner.split(',').filter(|entry| !entry.trim().is_empty()) {
+    for entry in entries(inner).into_iter().filter(|entry| !entry.trim().is_empty()) {
         let (key, value) = entry.split_once('=').ok_or_else(wrong)?;
         options.insert(Value::from(key.trim()), parse_value(value)?);
     }
     let keys = [(Value::from("use"), Value::from(name)), (Value::from("options"), Value::Mapping(options))];
     Ok((method_name(argument), Value::Mapping(Mapping::from_iter(keys))))
+}
+
+/// The parts between commas, except those within brackets of their own: `a=1,b=[2,3]` has two.
+fn entries(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (i, c) in text.char_indices() {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 /// The argument as a name: `psr[steps=10]` → `psr-steps-10`.
@@ -134,6 +152,13 @@ mod tests {
              psr-steps-10-step-authors: { surrogate: horseshoe, solver: { use: psr, options: { steps: 10, step: authors } } } }";
         assert!(mistakes.is_empty());
         assert_eq!(tree, serde_yaml::from_str::<Value>(expected).unwrap());
+    }
+
+    #[test]
+    fn an_option_of_a_solver_may_be_a_list() {
+        let (_, solver) = parse_solver("mine[weights=[1,2],steps=3]").unwrap();
+        let expected = "{ use: mine, options: { weights: [1, 2], steps: 3 } }";
+        assert_eq!(solver, serde_yaml::from_str::<Value>(expected).unwrap());
     }
 
     #[test]
