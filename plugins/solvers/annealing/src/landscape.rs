@@ -1,6 +1,8 @@
 //! A function seen from a point: what each move would gain.
 
-use plugin_api::{Bits, Function, Quadratic};
+use plugin_api::{Bits, Function};
+// A gain is read off, a flip adds a row of pairs to the slopes.
+pub(crate) use shared_one_flip::Landscape as QuadraticLandscape;
 
 /// A point, and what the function gains where bits of it are turned over.
 pub(crate) trait Landscape {
@@ -18,50 +20,25 @@ pub(crate) trait Landscape {
     fn flip(&mut self, i: usize);
 }
 
-/// A quadratic function: a gain is read off, a flip adds a row of pairs to the slopes.
-pub(crate) struct QuadraticLandscape<'f> {
-    f: &'f Quadratic,
-    /// The pairs as a full symmetric matrix by rows.
-    pairs: Vec<f64>,
-    bits: Bits,
-    /// What the function gains when a bit goes from 0 to 1.
-    slopes: Vec<f64>,
-}
-
-impl<'f> QuadraticLandscape<'f> {
-    pub(crate) fn new(f: &'f Quadratic) -> Self {
-        Self { f, pairs: f.symmetric(), bits: Bits::zeros(f.dimension()), slopes: f.linear().to_vec() }
-    }
-}
-
 impl Landscape for QuadraticLandscape<'_> {
     fn set(&mut self, bits: &Bits) {
-        self.bits.fill(false);
-        self.slopes.copy_from_slice(self.f.linear());
-        (0..bits.len()).filter(|&i| bits[i]).for_each(|i| self.flip(i));
+        self.set(bits);
     }
 
     fn bits(&self) -> &Bits {
-        &self.bits
+        self.bits()
     }
 
     fn flip_gain(&mut self, i: usize) -> f64 {
-        if self.bits[i] { -self.slopes[i] } else { self.slopes[i] }
+        QuadraticLandscape::flip_gain(self, i)
     }
 
     fn swap_gain(&mut self, from: usize, to: usize) -> f64 {
-        self.slopes[to] - self.slopes[from] - self.pairs[from * self.slopes.len() + to]
+        QuadraticLandscape::swap_gain(self, from, to)
     }
 
     fn flip(&mut self, i: usize) {
-        self.bits.flip(i);
-        let n = self.slopes.len();
-        let row = &self.pairs[i * n..(i + 1) * n];
-        if self.bits[i] {
-            self.slopes.iter_mut().zip(row).for_each(|(slope, a)| *slope += a);
-        } else {
-            self.slopes.iter_mut().zip(row).for_each(|(slope, a)| *slope -= a);
-        }
+        self.flip(i);
     }
 }
 
@@ -108,7 +85,7 @@ mod tests {
     use super::*;
     use plugin_api::rand::RngExt;
     use plugin_api::testing::random_quadratic;
-    use plugin_api::{Layout, rng};
+    use plugin_api::{Layout, Quadratic, rng};
 
     /// x₀x₁x₂ and a quadratic rest.
     struct Cubic(Quadratic);

@@ -48,6 +48,7 @@ mod tests {
     use golden_afo::cases_up_to;
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
     use plugin_api::{Bits, Function, Quadratic, Stop};
+    use std::sync::Arc;
     use std::time::Duration;
 
     fn minimize(problem: &Problem, seed: u64) -> Answer {
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_general_function_is_minimized_with_and_without_groups() {
-        let needle = || Problem::new(Acquisition::General(std::sync::Arc::new(Needle)));
+        let needle = || Problem::new(Acquisition::General(Arc::new(Needle)));
         assert_eq!(minimize(&needle(), 1).bits().to_string(), "10010000");
         let layout = Layout::with_groups(8, vec![0..3, 3..5]).unwrap();
         assert_eq!(minimize(&needle().with_groups(&layout), 1).bits().to_string(), "10010000");

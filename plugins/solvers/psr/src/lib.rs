@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use plugin_api::{Answer, Bits, Error, Problem, Result, Solver, Stop, export_solver, rng};
+use shared_one_flip::Landscape;
 
 // The algorithms, unaware of plugins. Public for the benches alone.
-#[doc(hidden)]
-pub mod descent;
 #[doc(hidden)]
 pub mod max_flow;
 #[doc(hidden)]
@@ -24,7 +23,6 @@ pub mod subgradient;
 
 mod node_sets;
 
-use descent::Descent;
 use options::{Options, Polish};
 use subgradient::Iterates;
 
@@ -49,9 +47,9 @@ impl Solver for Psr {
             return Err(Error::new("the function's coefficients add up to more than a number can hold"));
         }
         let started = Instant::now();
-        let descent = match self.options.polish {
+        let mut descent = match self.options.polish {
             Polish::None => None,
-            Polish::Descent => Some(Descent::new(f)),
+            Polish::Descent => Some(Landscape::new(f)),
         };
         let mut iterates = Iterates::new(f, &self.options, &mut rng(seed));
         let mut polished = BTreeSet::new();
@@ -68,11 +66,13 @@ impl Solver for Psr {
             }
             let Some(iterate) = iterates.next() else { break Stop::Done };
             let (mut bits, mut value) = (iterate.bits, iterate.value);
-            if let Some(descent) = &descent {
+            if let Some(descent) = &mut descent {
                 if !polished.insert(bits.clone()) {
                     continue;
                 }
-                descent.descend(&mut bits);
+                descent.set(&bits);
+                descent.descend();
+                bits.copy_from_slice(descent.bits());
                 value = f.value(&bits);
             }
             if best.as_ref().is_none_or(|(least, _)| value < *least) {

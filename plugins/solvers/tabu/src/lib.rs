@@ -1,0 +1,111 @@
+//! Tabu search: at each move the best flip of a bit that was not turned over lately, in many walks.
+//!
+//! The problem's work limit counts moves; its time limit is looked at between walks.
+
+use std::time::Instant;
+
+use plugin_api::{Answer, Bits, Error, Problem, Result, Solver, Stop, export_solver, rng};
+use shared_one_flip::Search;
+
+mod options;
+
+use options::Options;
+
+export_solver!("tabu", |options: Options| Ok::<_, Error>(Tabu { options }));
+
+struct Tabu {
+    options: Options,
+}
+
+impl Solver for Tabu {
+    fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
+        let f = problem.quadratic()?;
+        let n = f.dimension();
+        let settings = self.options.settings(n);
+        let started = Instant::now();
+        let rng = &mut rng(seed);
+        let mut search = Search::new(f, settings);
+        search.start_from(problem.incumbent().cloned().unwrap_or_else(|| Bits::zeros(n)));
+        let stop = loop {
+            if search.is_done() {
+                break Stop::Done;
+            }
+            let left = problem.work_limit().map_or(u64::MAX, |limit| limit - search.moves());
+            if left == 0 {
+                break Stop::Work;
+            }
+            if problem.time_limit().is_some_and(|limit| started.elapsed() >= limit) {
+                break Stop::Time;
+            }
+            search.walk(left, rng);
+        };
+        let (value, bits) =
+            search.best().ok_or_else(|| Error::new("the function's value is not a number"))?;
+        Ok(Answer::new(bits.clone(), value)
+            .with_count("moves", search.moves())
+            .with_count("walks", search.walks())
+            .with_stop(stop))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use golden_afo::cases_up_to;
+    use plugin_api::Quadratic;
+    use plugin_api::testing::{check_solver, random_quadratic};
+    use std::time::Duration;
+
+    fn minimize(problem: &Problem, seed: u64) -> Answer {
+        Tabu { options: Options::default() }.minimize(problem, seed).unwrap()
+    }
+
+    #[test]
+    fn tabu_keeps_the_contract_of_solvers() {
+        check_solver(|| Tabu { options: Options::default() });
+        check_solver(|| Tabu { options: Options { walks: Some(1), moves: 1, tenure: Some(1_000_000) } });
+    }
+
+    #[test]
+    fn the_best_known_values_of_up_to_100_bits_are_found() {
+        for case in cases_up_to(100) {
+            let problem = Problem::new(case.function);
+            for seed in 0..10 {
+                let gap = minimize(&problem, seed).value() - case.best_known;
+                assert!(gap <= 1e-9 * case.best_known.abs(), "{}, seed {seed}: {gap} above", case.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_answer_is_never_worse_than_the_incumbent() {
+        let case = cases_up_to(50).pop().expect("a case");
+        let hasty = Options { walks: Some(1), moves: 1, ..Options::default() };
+        let problem = Problem::new(case.function).with_incumbent(case.best_known_bits.clone());
+        let answer = Tabu { options: hasty }.minimize(&problem, 1).unwrap();
+        assert_eq!(*answer.bits(), case.best_known_bits);
+    }
+
+    #[test]
+    fn limits_are_kept_and_told() {
+        let problem = || Problem::new(random_quadratic(&mut rng(1), 30));
+        let moves = |answer: &Answer| answer.counts()[0].1;
+        for most in [0, 1, 100, 777] {
+            let answer = minimize(&problem().with_work_limit(most), 1);
+            assert_eq!((moves(&answer), answer.stop()), (most, Stop::Work));
+        }
+        let late = minimize(&problem().with_time_limit(Duration::ZERO), 1);
+        assert_eq!((moves(&late), late.stop()), (0, Stop::Time));
+        let free = minimize(&problem(), 1);
+        assert_eq!(free, minimize(&problem().with_work_limit(10_000_000), 1));
+        assert_eq!((free.stop(), free.bound()), (Stop::Done, None));
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_are_an_error_and_no_bits_an_answer() {
+        let mut f = Quadratic::zero(3);
+        f.add_constant(f64::NAN);
+        assert!(Tabu { options: Options::default() }.minimize(&Problem::new(f), 1).is_err());
+        assert_eq!(minimize(&Problem::new(Quadratic::zero(0)), 1).bits().len(), 0);
+    }
+}
