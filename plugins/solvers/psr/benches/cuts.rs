@@ -3,8 +3,8 @@
 use divan::{Bencher, black_box};
 use plugin_api::random::normal;
 use plugin_api::{Problem, Quadratic, Solver, rng};
+use shared_cuts::{Relaxation, roof_dual};
 use solver_psr::options::{Options, Polish, Step};
-use solver_psr::relaxation::Relaxation;
 
 fn main() {
     divan::main();
@@ -44,6 +44,13 @@ fn first_cut(bencher: Bencher, name: &str) {
     bencher
         .with_inputs(|| Relaxation::new(&f, parameters.clone()))
         .bench_local_refs(|relaxation| relaxation.cut());
+}
+
+/// The roof dual: the bound that the best parameters have, and persistencies.
+#[divan::bench(args = NAMES, min_time = 0.3)]
+fn roof(bencher: Bencher, name: &str) {
+    let f = function(name);
+    bencher.bench_local(|| roof_dual(black_box(&f)));
 }
 
 /// 10 cuts with the authors' steps between them, from the function to the best point and the bound.

@@ -9,19 +9,14 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use plugin_api::{Answer, Bits, Error, Problem, Result, Solver, Stop, export_solver, rng};
+use shared_cuts::magnitude;
 use shared_one_flip::Landscape;
 
 // The algorithms, unaware of plugins. Public for the benches alone.
 #[doc(hidden)]
-pub mod max_flow;
-#[doc(hidden)]
 pub mod options;
 #[doc(hidden)]
-pub mod relaxation;
-#[doc(hidden)]
 pub mod subgradient;
-
-mod node_sets;
 
 use options::{Options, Polish};
 use subgradient::Iterates;
@@ -43,7 +38,7 @@ impl Solver for Psr {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
         let f = problem.quadratic()?;
         // The flow adds each coefficient a few times.
-        if !(8.0 * relaxation::magnitude(f)).is_finite() {
+        if !(8.0 * magnitude(f)).is_finite() {
             return Err(Error::new("the function's coefficients add up to more than a number can hold"));
         }
         let started = Instant::now();

@@ -2,9 +2,9 @@
 
 use plugin_api::rand::RngExt;
 use plugin_api::{Bits, Quadratic, Rng};
+use shared_cuts::{Cut, Relaxation};
 
 use crate::options::{Initial, Options, Step};
-use crate::relaxation::{Cut, Relaxation};
 
 /// Cuts of a relaxation with better and better parameters. They end where the parameters stay as they are: the
 /// last cut then minimizes the function itself, and all that follow would be the same.
