@@ -24,6 +24,13 @@ pub struct Case {
     pub psr_values: Vec<f64>,
     /// Relaxed minima of the same iterates.
     pub psr_relaxed_minima: Vec<f64>,
+    /// The optimum of the semidefinite relaxation and a dual bound, from a public solver that stops at about 1e-7.
+    pub sdp_optimum: f64,
+    pub sdp_lower_bound: f64,
+    /// What the authors' semidefinite code answered, where it was run.
+    pub sdp_authors: Option<f64>,
+    /// The mean value of random points.
+    pub random_mean: f64,
 }
 
 /// All cases of at most `n` bits, smallest first.

@@ -4,14 +4,9 @@
 
 use divan::{Bencher, black_box};
 use plugin_api::{Problem, Solver, rng};
+use shared_semidefinite::{Spins, lower_bound, relax};
+use solver_sdp::Sdp;
 use solver_sdp::options::Options;
-use solver_sdp::relaxation::relax;
-use solver_sdp::spins::Spins;
-use solver_sdp::{Sdp, bound::lower_bound};
-
-#[path = "../src/stored.rs"]
-#[expect(dead_code, reason = "what is known of the problems is for tests")]
-mod stored;
 
 const NAMES: [&str; 4] = ["bqp_n020_0", "labs_n050_1", "hs_n100_0", "hs_n200_1"];
 
@@ -20,8 +15,8 @@ fn main() {
 }
 
 fn problem(name: &str) -> Problem {
-    let found = stored::problems().into_iter().find(|p| p.name == name);
-    Problem::new(found.expect("a stored problem").objective)
+    let found = golden_afo::cases_up_to(200).into_iter().find(|p| p.name == name);
+    Problem::new(found.expect("a stored problem").function)
 }
 
 fn spins(name: &str) -> Spins {

@@ -15,9 +15,7 @@
 //! Roundings of this X come out as those of the whole central path do (mean gap 0.167 and 0.164 on the 42
 //! stored problems below 60 bits that the authors' code answered, with 0.176 ± 0.009).
 
-use crate::cholesky::{cholesky, solve};
-use crate::relaxation::Relaxation;
-use crate::spins::Spins;
+use shared_semidefinite::{Relaxation, Spins, cholesky, solve};
 
 /// The form that the authors relax: error 1.
 pub(crate) fn form(spins: &Spins) -> Spins {
@@ -59,8 +57,8 @@ pub(crate) fn columns(spins: &Spins, relaxation: &Relaxation) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relaxation::relax;
     use plugin_api::Quadratic;
+    use shared_semidefinite::relax;
 
     #[test]
     fn the_linear_terms_count_one_and_a_half_times() {

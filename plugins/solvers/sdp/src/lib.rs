@@ -3,27 +3,15 @@
 use std::time::Instant;
 
 use plugin_api::{Answer, Problem, Result, Solver, Stop, export_solver, rng};
+use shared_semidefinite::{Spins, lower_bound, relax};
 
-use crate::bound::lower_bound;
 use crate::options::{Options, Polish, Rounding};
-use crate::relaxation::relax;
 use crate::rounding::{Hyperplanes, round};
-use crate::spins::Spins;
 
 mod authors; // the authors' rounding, errors and all
 #[doc(hidden)]
-pub mod bound; // from dual variables to a proven lower bound
-mod cholesky; // the factor of a dense matrix
-mod lanes; // the inner loop
-#[doc(hidden)]
 pub mod options; // what a manifest may set, and its limits
-#[doc(hidden)]
-pub mod relaxation; // from spins to unit vectors: the mixing method
 mod rounding; // from vectors to bits
-#[doc(hidden)]
-pub mod spins; // from bits to spins
-#[cfg(test)]
-mod stored; // problems with known answers
 
 export_solver!("sdp", |options: Options| Ok::<_, plugin_api::Error>(Sdp(options)));
 
@@ -90,23 +78,24 @@ impl Solver for Sdp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use golden_afo::{Case, cases_up_to};
     use std::time::Duration;
 
     use plugin_api::{Quadratic, testing::check_solver};
 
     /// Mean over the problems that the authors' code answered of (value − best) / (random mean − best): 0 is
     /// the best known, 1 no better than a random point.
-    fn mean_gap(value: impl Fn(&stored::Stored) -> f64) -> f64 {
-        let problems = stored::problems();
+    fn mean_gap(value: impl Fn(&Case) -> f64) -> f64 {
+        let problems = cases_up_to(usize::MAX);
         let answered: Vec<_> = problems.iter().filter(|p| p.sdp_authors.is_some()).collect();
-        let gap = |p: &&stored::Stored| (value(p) - p.best_known) / (p.random_mean - p.best_known);
+        let gap = |p: &&Case| (value(p) - p.best_known) / (p.random_mean - p.best_known);
         answered.iter().map(gap).sum::<f64>() / answered.len() as f64
     }
 
     fn mean_gap_of(rounding: Rounding, polish: Polish) -> f64 {
         let options = Options { rounding, polish: Some(polish), ..Options::default() };
-        let solve = |p: &stored::Stored, seed| {
-            Sdp(options.clone()).minimize(&Problem::new(p.objective.clone()), seed).unwrap().value()
+        let solve = |p: &Case, seed| {
+            Sdp(options.clone()).minimize(&Problem::new(p.function.clone()), seed).unwrap().value()
         };
         mean_gap(|p| (0..4).map(|seed| solve(p, seed)).sum::<f64>() / 4.0)
     }
@@ -116,8 +105,8 @@ mod tests {
     }
 
     fn stored_problem(name: &str) -> Problem {
-        let found = stored::problems().into_iter().find(|p| p.name == name);
-        Problem::new(found.expect("a stored problem").objective)
+        let found = cases_up_to(usize::MAX).into_iter().find(|p| p.name == name);
+        Problem::new(found.expect("a stored problem").function)
     }
 
     #[test]
@@ -131,16 +120,16 @@ mod tests {
 
     #[test]
     fn proven_minima_are_found() {
-        for p in stored::problems().iter().filter(|p| p.objective.dimension() <= 25) {
-            let value = solve(Options::default(), &Problem::new(p.objective.clone())).value();
+        for p in cases_up_to(usize::MAX).iter().filter(|p| p.function.dimension() <= 25) {
+            let value = solve(Options::default(), &Problem::new(p.function.clone())).value();
             assert!((value - p.best_known).abs() < 1e-9, "{}: {value}, not {}", p.name, p.best_known);
         }
     }
 
     #[test]
     fn bounds_are_below_the_best_known_and_reach_the_stored_ones() {
-        for p in stored::problems() {
-            let bound = solve(Options::default(), &Problem::new(p.objective.clone())).bound().unwrap();
+        for p in cases_up_to(usize::MAX) {
+            let bound = solve(Options::default(), &Problem::new(p.function.clone())).bound().unwrap();
             // Both are bounds, so theirs may not be above the optimum that ours is close to, nor ours far below theirs.
             let short = (p.sdp_lower_bound - bound) / p.sdp_optimum.abs();
             assert!(bound <= p.best_known && bound <= p.sdp_optimum, "{}: {bound}", p.name);

@@ -2,9 +2,7 @@
 
 use plugin_api::random::normal;
 use plugin_api::{Bits, Rng};
-
-use crate::lanes::{LANES, Lanes, weighted_sum};
-use crate::spins::Spins;
+use shared_semidefinite::{LANES, Lanes, Spins, weighted_sum};
 
 /// How vectors become spins.
 pub(crate) struct Hyperplanes {

@@ -1,17 +1,17 @@
 //! The inner loop that everything here shares: a weighted sum of rows of eight numbers.
 
 /// How many numbers are summed side by side.
-pub(crate) const LANES: usize = 8;
+pub const LANES: usize = 8;
 
 /// Numbers summed side by side: a stretch of one vector, or the same entry of eight vectors.
-pub(crate) type Lanes = [f64; LANES];
+pub type Lanes = [f64; LANES];
 
 /// Σⱼ weights[j] · rows[j], over as many j as both have.
 ///
 /// Even and odd j are summed apart, which doubles the additions that can be under way at once. The order is
 /// fixed and nothing is fused, so the sum has the same bits on every machine.
 #[inline]
-pub(crate) fn weighted_sum(weights: &[f64], rows: &[Lanes]) -> Lanes {
+pub fn weighted_sum(weights: &[f64], rows: &[Lanes]) -> Lanes {
     let (mut even, mut odd) = ([0.0; LANES], [0.0; LANES]);
     let (weight_pairs, last_weight) = weights.as_chunks::<2>();
     let (row_pairs, last_row) = rows.as_chunks::<2>();

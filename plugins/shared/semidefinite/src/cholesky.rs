@@ -6,7 +6,7 @@ const WIDTH: usize = 8; // entries of a row computed side by side
 ///
 /// Answers whether the matrix is positive definite, up to rounding; where not, it is left half done. Each
 /// entry is summed in the order of the rows above it, unfused, so it has the same bits on every machine.
-pub(crate) fn cholesky(matrix: &mut [f64], n: usize) -> bool {
+pub fn cholesky(matrix: &mut [f64], n: usize) -> bool {
     let mut column = Vec::with_capacity(n);
     for i in 0..n {
         let (above, rest) = matrix.split_at_mut(i * n);
@@ -43,7 +43,7 @@ fn subtract<const W: usize>(entries: &mut [f64; W], column: &[f64], above: &[f64
 }
 
 /// Solves UᵀU x = b, for U as [`cholesky`] leaves it; `b` becomes x.
-pub(crate) fn solve(factor: &[f64], b: &mut [f64]) {
+pub fn solve(factor: &[f64], b: &mut [f64]) {
     let n = b.len();
     for i in 0..n {
         let row = &factor[i * n..][..n];

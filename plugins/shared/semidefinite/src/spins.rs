@@ -6,7 +6,6 @@ use plugin_api::{Error, Quadratic, Result};
 ///
 /// C is symmetric with zeros on its diagonal. `unit` is a power of two that brings the largest coefficient
 /// near 1, so that no step after this one can overflow; multiplying by it is exact.
-#[doc(hidden)]
 pub struct Spins {
     size: usize,
     matrix: Vec<f64>,
@@ -15,7 +14,8 @@ pub struct Spins {
     /// The sum of all |coefficients| but the constant, in units: what rounding errors are measured by.
     pub(crate) weight: f64,
     pub(crate) constant: f64,
-    pub(crate) unit: f64,
+    /// What the form is measured in.
+    pub unit: f64,
 }
 
 /// Beyond this the matrix and its factor take more than 1.6 GB.
@@ -70,12 +70,12 @@ impl Spins {
     }
 
     /// C by rows.
-    pub(crate) fn matrix(&self) -> &[f64] {
+    pub fn matrix(&self) -> &[f64] {
         &self.matrix
     }
 
     /// Row `i` of C.
-    pub(crate) fn row(&self, i: usize) -> &[f64] {
+    pub fn row(&self, i: usize) -> &[f64] {
         &self.matrix[i * self.size..][..self.size]
     }
 
@@ -85,7 +85,7 @@ impl Spins {
     }
 
     /// The same form with every entry that touches the last spin multiplied by `factor`.
-    pub(crate) fn with_field_times(&self, factor: f64) -> Self {
+    pub fn with_field_times(&self, factor: f64) -> Self {
         let last = self.size - 1;
         let mut matrix = self.matrix.clone();
         for i in 0..last {

@@ -14,7 +14,6 @@ use crate::spins::Spins;
 /// may err by: so the bound is not above any value as computed either.
 ///
 /// `None` where it is beyond the range of numbers.
-#[doc(hidden)]
 pub fn lower_bound(spins: &Spins, duals: &[f64]) -> Option<f64> {
     let size = spins.size();
     let radius = |i: usize| spins.row(i).iter().map(|c| c.abs()).sum::<f64>() + duals[i].abs();

@@ -6,7 +6,6 @@ use crate::lanes::{LANES, Lanes, weighted_sum};
 use crate::spins::Spins;
 
 /// Unit vectors vᵢ, one for each spin, that make ⟨C, VᵀV⟩ small.
-#[doc(hidden)]
 pub struct Relaxation {
     /// Eight coordinates of every vector, then the next eight, …: the layout of the inner loop.
     vectors: Vec<Vec<Lanes>>,
@@ -36,7 +35,6 @@ const WATCH: usize = 8;
 /// stored problems that need more than fifty. For ω < 1 the new vector stands nearer to the minimizer than
 /// the old one, so each step still descends. The error shrinks no faster than by ω a sweep; where it shrinks
 /// much slower, ω is too small and grows.
-#[doc(hidden)]
 pub fn relax(spins: &Spins, tolerance: f64, rng: &mut Rng, mut more: impl FnMut(u64) -> bool) -> Relaxation {
     let mut vectors = random_vectors(spins.size(), rng);
     let mut gains = Vec::new();
@@ -124,12 +122,12 @@ fn random_vectors(size: usize, rng: &mut Rng) -> Vec<Vec<Lanes>> {
 
 impl Relaxation {
     /// How many coordinates each vector has.
-    pub(crate) fn rank(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.vectors.len() * LANES
     }
 
     /// The vectors, one after the other.
-    pub(crate) fn rows(&self) -> Vec<f64> {
+    pub fn rows(&self) -> Vec<f64> {
         let size = self.vectors[0].len();
         (0..size).flat_map(|i| self.vectors.iter().flat_map(move |block| block[i])).collect()
     }
@@ -150,7 +148,7 @@ impl Relaxation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stored;
+    use golden_afo::cases_up_to;
     use plugin_api::{rng, testing::random_quadratic};
 
     fn form(spins: &Spins, relaxation: &Relaxation) -> f64 {
@@ -159,8 +157,8 @@ mod tests {
 
     #[test]
     fn every_stored_optimum_is_reached() {
-        for p in stored::problems() {
-            let spins = Spins::new(&p.objective).unwrap();
+        for p in cases_up_to(usize::MAX) {
+            let spins = Spins::new(&p.function).unwrap();
             let relaxation = relax(&spins, 1e-10, &mut rng(1), |sweeps| sweeps < 400);
             let value = spins.value(form(&spins, &relaxation));
             let apart = (value - p.sdp_optimum) / p.sdp_optimum.abs();
@@ -199,8 +197,8 @@ mod tests {
 
     #[test]
     fn over_relaxation_takes_a_third_of_the_sweeps_where_they_are_many() {
-        let p = stored::problems().into_iter().find(|p| p.name == "dense_n100_1").unwrap();
-        let spins = Spins::new(&p.objective).unwrap();
+        let p = cases_up_to(100).into_iter().find(|p| p.name == "dense_n100_1").unwrap();
+        let spins = Spins::new(&p.function).unwrap();
         let mut vectors = random_vectors(spins.size(), &mut rng(1));
         let plain = (1..).find(|_| {
             let Sweep { gain, total } = sweep(&spins, &mut vectors, 0.0);
