@@ -16,13 +16,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// For `n` bits: the cheapest that found the best known value with each of 20 seeds on all functions of up to
-    /// 100 bits that it was tried on (acquisition functions and the Biq Mac library), and with 332 of 335 on those
-    /// of 120 to 250 bits before the walks there were made more.
+    /// For `n` bits: what found the best known value most often for its time, on acquisition functions and the Biq Mac
+    /// library. Of 200 seeds, one missed on the hardest of 100 bits and none on the hardest of 200 and 250.
     pub fn of_dimension(n: usize) -> Self {
         let n = n as u64;
         let tenure = Tenure { least: n / 100 + 1, most: n / 100 + 10 };
-        Self { tenure, patience: 5 * n, idle_walks: (n / 5).saturating_sub(10).max(10) }
+        Self { tenure, patience: 2 * n, idle_walks: (2 * n / 5).max(40) }
     }
 }
 
@@ -198,7 +197,7 @@ mod tests {
             let f = Quadratic::zero(n);
             let search = searched(&f, 1);
             assert_eq!(search.best().expect("a point").0, 0.0);
-            assert!(search.walks() <= 20);
+            assert!(search.walks() <= 50);
         }
     }
 }

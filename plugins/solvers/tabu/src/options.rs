@@ -6,13 +6,13 @@ plugin_api::options! {
     /// How long to search.
     pub(crate) struct Options {
         /// The search ends after this many walks in a row without a better point. The first walk starts from the
-        /// incumbent where there is one; then come random bits, then crossings of the best points. Left out: 10,
-        /// and above 100 bits a fifth of their number less 10.
+        /// incumbent where there is one; then come random bits, then crossings of the best points. Left out: 40,
+        /// and above 100 bits two fifths of their number.
         #[schemars(range(min = 1))]
         pub(crate) walks: Option<u64> = None,
         /// A walk ends after this many moves for each bit without a better point.
         #[schemars(range(min = 1, max = 1_000_000))]
-        pub(crate) moves: u64 = 5,
+        pub(crate) moves: u64 = 2,
         /// Moves for which a bit stays as it is after it was turned over, and up to nine more. Left out: one, and
         /// one more for each 100 bits.
         #[schemars(range(min = 0, max = 1_000_000))]
