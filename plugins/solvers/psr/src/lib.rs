@@ -8,9 +8,9 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use plugin_api::{Answer, Bits, Error, Problem, Result, Solver, Stop, export_solver, rng};
-use shared_cuts::magnitude;
-use shared_one_flip::Landscape;
+use plugin_api::{Answer, Bits, Error, Problem, Quadratic, Result, Rng, Solver, Stop, export_solver, rng};
+use shared_cuts::{Reduced, magnitude, roof_dual};
+use shared_one_flip::{Landscape, Settings, Walker};
 
 // The algorithms, unaware of plugins. Public for the benches alone.
 #[doc(hidden)]
@@ -42,11 +42,57 @@ impl Solver for Psr {
             return Err(Error::new("the function's coefficients add up to more than a number can hold"));
         }
         let started = Instant::now();
-        let mut descent = match self.options.polish {
-            Polish::None => None,
-            Polish::Descent => Some(Landscape::new(f)),
+        if !self.options.persistency {
+            let found = self.iterate(f, problem, started, seed);
+            let answer = Answer::new(found.bits, found.value);
+            return Ok(found.counts.label(match found.bound {
+                Some(bound) => answer.with_bound(bound),
+                None => answer,
+            }));
+        }
+        let roof = roof_dual(f);
+        let reduced = Reduced::new(f, roof.fixed);
+        let found = self.iterate(&reduced.function, problem, started, seed);
+        let bits = reduced.lift(&found.bits);
+        let value = f.value(&bits);
+        // The minimum of the whole may be lower by what the fixed bits cost.
+        let bound = found.bound.map_or(roof.bound, |bound| roof.bound.max((bound - roof.slack).next_down()));
+        let fixed = f.dimension() - reduced.function.dimension();
+        Ok(found.counts.label(Answer::new(bits, value).with_bound(bound)).with_count("fixed", fixed as u64))
+    }
+}
+
+/// The best iterate, and what was done.
+struct Found {
+    bits: Bits,
+    value: f64,
+    /// None where the limits allow not a single cut.
+    bound: Option<f64>,
+    counts: Counts,
+}
+
+struct Counts {
+    cuts: u64,
+    polished: (&'static str, u64),
+    stop: Stop,
+}
+
+impl Counts {
+    fn label(self, answer: Answer) -> Answer {
+        let answer = if self.cuts == 0 {
+            answer
+        } else {
+            answer.with_count("cuts", self.cuts).with_count(self.polished.0, self.polished.1)
         };
-        let mut iterates = Iterates::new(f, &self.options, &mut rng(seed));
+        answer.with_stop(self.stop)
+    }
+}
+
+impl Psr {
+    fn iterate(&self, f: &Quadratic, problem: &Problem, started: Instant, seed: u64) -> Found {
+        let rng = &mut rng(seed);
+        let mut iterates = Iterates::new(f, &self.options, rng);
+        let mut polisher = Polisher::new(f, self.options.polish);
         let mut polished = BTreeSet::new();
         let mut best: Option<(f64, Bits)> = None;
         let stop = loop {
@@ -61,29 +107,51 @@ impl Solver for Psr {
             }
             let Some(iterate) = iterates.next() else { break Stop::Done };
             let (mut bits, mut value) = (iterate.bits, iterate.value);
-            if let Some(descent) = &mut descent {
+            if let Some(polisher) = &mut polisher {
                 if !polished.insert(bits.clone()) {
                     continue;
                 }
-                descent.set(&bits);
-                descent.descend();
-                bits.copy_from_slice(descent.bits());
+                polisher.polish(&mut bits, rng);
                 value = f.value(&bits);
             }
             if best.as_ref().is_none_or(|(least, _)| value < *least) {
                 best = Some((value, bits));
             }
         };
-        let Some((value, bits)) = best else {
-            // The limits allow not a single cut.
-            let bits = Bits::zeros(f.dimension());
-            return Ok(Answer::new(bits, f.constant()).with_stop(stop));
-        };
-        Ok(Answer::new(bits, value)
-            .with_bound(iterates.bound())
-            .with_count("cuts", iterates.cuts())
-            .with_count("descents", polished.len() as u64)
-            .with_stop(stop))
+        let bound = best.as_ref().map(|_| iterates.bound());
+        let (value, bits) = best.unwrap_or_else(|| (f.constant(), Bits::zeros(f.dimension())));
+        let name = if self.options.polish == Polish::Tabu { "walks" } else { "descents" };
+        let counts = Counts { cuts: iterates.cuts(), polished: (name, polished.len() as u64), stop };
+        Found { bits, value, bound, counts }
+    }
+}
+
+/// What is done to the point of each cut.
+enum Polisher<'f> {
+    Descent(Landscape<'f>),
+    Tabu(Walker<'f>, Settings),
+}
+
+impl<'f> Polisher<'f> {
+    fn new(f: &'f Quadratic, polish: Polish) -> Option<Self> {
+        match polish {
+            Polish::None => None,
+            Polish::Descent => Some(Self::Descent(Landscape::new(f))),
+            Polish::Tabu => Some(Self::Tabu(Walker::new(f), Settings::of_dimension(f.dimension()))),
+        }
+    }
+
+    fn polish(&mut self, bits: &mut Bits, rng: &mut Rng) {
+        match self {
+            Self::Descent(landscape) => {
+                landscape.set(bits);
+                landscape.descend();
+                bits.copy_from_slice(landscape.bits());
+            }
+            Self::Tabu(walker, Settings { tenure, patience, .. }) => {
+                walker.walk(bits, *tenure, *patience, u64::MAX, rng);
+            }
+        }
     }
 }
 
@@ -92,7 +160,6 @@ mod tests {
     use super::*;
     use golden_afo::cases_up_to;
     use options::{Initial, Step};
-    use plugin_api::Quadratic;
     use plugin_api::testing::{check_solver, random_quadratic};
     use std::time::Duration;
 
@@ -109,6 +176,8 @@ mod tests {
         check_solver(|| Psr::new(Options::default()));
         check_solver(|| Psr::new(paper()));
         check_solver(|| Psr::new(Options { initial: Initial::Random, ..Options::default() }));
+        check_solver(|| Psr::new(Options { polish: Polish::Tabu, ..Options::default() }));
+        check_solver(|| Psr::new(Options { persistency: true, ..Options::default() }));
     }
 
     #[test]
@@ -129,6 +198,35 @@ mod tests {
             assert!(gap.abs() <= 1e-9 * case.best_known.abs(), "{}: {gap} above", case.name);
             assert!(answer.bound().unwrap() < case.best_known, "{}: {answer:?}", case.name);
         }
+    }
+
+    #[test]
+    fn tabu_walks_find_the_best_known_values_of_up_to_50_bits() {
+        for case in cases_up_to(50) {
+            let answer = minimize(
+                Options { polish: Polish::Tabu, ..Options::default() },
+                &Problem::new(case.function),
+            );
+            let gap = answer.value() - case.best_known;
+            assert!(gap.abs() <= 1e-9 * case.best_known.abs(), "{}: {gap} above", case.name);
+            assert_eq!(answer.counts()[1].0, "walks");
+        }
+    }
+
+    #[test]
+    fn persistency_brings_the_best_bound_and_loses_no_minimum() {
+        for case in cases_up_to(30) {
+            let problem = Problem::new(case.function);
+            let without = minimize(Options::default(), &problem);
+            let with = minimize(Options { persistency: true, ..Options::default() }, &problem);
+            assert!((with.value() - case.best_known).abs() <= 1e-9 * case.best_known.abs(), "{}", case.name);
+            let bounds = (without.bound().unwrap(), with.bound().unwrap());
+            assert!(bounds.0 <= bounds.1 + 1e-9 && bounds.1 <= case.best_known, "{}: {bounds:?}", case.name);
+            assert_eq!(with.counts()[2].0, "fixed");
+        }
+        // Without a cut of its own, the roof dual's bound remains.
+        let problem = Problem::new(random_quadratic(&mut rng(1), 30)).with_work_limit(0);
+        assert!(minimize(Options { persistency: true, ..Options::default() }, &problem).bound().is_some());
     }
 
     #[test]

@@ -16,6 +16,9 @@ plugin_api::options! {
         pub initial: Initial = Initial::Half,
         /// What is done to the point of each cut.
         pub polish: Polish = Polish::Descent,
+        /// Whether the roof dual first fixes the bits that it proves, and bounds the rest: one more cut, on twice as
+        /// many nodes.
+        pub persistency: bool = false,
     }
 }
 
@@ -49,5 +52,7 @@ plugin_api::options! {
         /// Turns over the bit that gains most, until none gains.
         #[default]
         Descent,
+        /// A tabu walk, which ends after two moves for each bit without a better point.
+        Tabu,
     }
 }
