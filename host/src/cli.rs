@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::manifest::DEFAULT_SOLVER;
+
 /// Combinatorial Bayesian optimization from the command line.
 ///
 /// A manifest says which objective, model and solvers meet; `host run` runs it and says which method found
@@ -63,9 +65,6 @@ Examples:
   host solve - --solver 'psr[steps=10,polish=none]' --json   a problem from a pipe, as JSON
 
 Exit codes: 0 done, 1 a solver failed, 2 the request was wrong: nothing was solved.";
-
-/// What `host solve` uses where no solver is named.
-const DEFAULT_SOLVER: &str = "psr";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -278,7 +278,7 @@ fn a_solver_that_refuses_a_problem_does_not_stop_the_others() {
 fn without_a_solver_the_default_one_is_used() {
     let rows = rows(&solve_in(&data(), &["gka1b.sparse", "--json"]));
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0]["solver"], "psr");
+    assert_eq!(rows[0]["solver"], "certified");
 }
 
 #[test]
