@@ -30,6 +30,16 @@ impl Reduced {
         Self { function, free, fixed }
     }
 
+    /// Where bit `k` of the function is among all.
+    pub fn place(&self, k: usize) -> usize {
+        self.free[k]
+    }
+
+    /// Takes over into `all` what is fixed of the free bits.
+    pub fn fix(&self, all: &mut [Option<bool>], of_free: &[Option<bool>]) {
+        self.free.iter().zip(of_free).for_each(|(&i, &fixed)| all[i] = all[i].or(fixed));
+    }
+
     /// The free ones among all bits.
     pub fn restrict(&self, bits: &Bits) -> Bits {
         self.free.iter().map(|&i| bits[i]).collect()
@@ -64,6 +74,10 @@ mod tests {
             assert!((f.value(&all) - reduced.function.value(&free)).abs() < 1e-12);
             assert_eq!(reduced.restrict(&all), free);
             assert!((0..9).all(|i| !which[i] || all[i] == values[i]));
+            let mut fixed = vec![None; 9];
+            reduced.fix(&mut fixed, &free.iter().map(|&bit| Some(bit)).collect::<Vec<_>>());
+            assert!((0..9).all(|i| fixed[i] == (!which[i]).then_some(all[i])));
+            assert!((0..free.len()).all(|k| free[k] == all[reduced.place(k)]));
         }
     }
 }

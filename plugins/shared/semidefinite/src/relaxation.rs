@@ -132,6 +132,15 @@ impl Relaxation {
         (0..size).flat_map(|i| self.vectors.iter().flat_map(move |block| block[i])).collect()
     }
 
+    /// The relaxed value of each bit, (1 + vᵢ·v)/2 with the last vector v: from 0 to 1, and ½ where it is open.
+    pub fn relaxed_bits(&self) -> Vec<f64> {
+        let rows = self.rows();
+        let mut rows = rows.chunks_exact(self.rank());
+        let Some(last) = rows.next_back() else { return Vec::new() };
+        let product = |v: &[f64]| v.iter().zip(last).map(|(v, last)| v * last).sum::<f64>();
+        rows.map(|v| 0.5 + 0.5 * product(v)).collect()
+    }
+
     /// yᵢ = vᵢ·gᵢ. At the optimum, these are the optimal dual variables; their sum is ⟨C, VᵀV⟩ everywhere.
     pub fn duals(&self, spins: &Spins) -> Vec<f64> {
         let dual = |i: usize| {
@@ -175,6 +184,21 @@ mod tests {
         let optimum = |seed| form(&spins, &relax(&spins, 1e-12, &mut rng(seed), |sweeps| sweeps < 2000));
         let first = optimum(0);
         assert!((1..20).all(|seed| (optimum(seed) - first).abs() < 1e-9 * first.abs()));
+    }
+
+    #[test]
+    fn relaxed_bits_are_those_of_the_minimum_where_nothing_pulls_two_ways() {
+        let linear = vec![1.0, -1.0, -2.0, 0.5];
+        let f = plugin_api::Quadratic::new(0.0, linear, vec![0.0; 6]).unwrap();
+        let relaxation = relax(&Spins::new(&f).unwrap(), 1e-14, &mut rng(1), |sweeps| sweeps < 100);
+        let expected = [0.0, 1.0, 1.0, 0.0];
+        assert!(
+            relaxation
+                .relaxed_bits()
+                .iter()
+                .zip(expected)
+                .all(|(bit, expected)| (bit - expected).abs() < 1e-6)
+        );
     }
 
     #[test]

@@ -3,22 +3,17 @@
 use std::time::{Duration, Instant};
 
 use plugin_api::{Bits, Quadratic, Result, Rng, Stop};
-use shared_cuts::{Reduced, Relaxation, magnitude, roof_dual};
+use shared_branching::{Tree, is_closed};
+use shared_cuts::{Grid, Reduced, Relaxation, magnitude, roof_dual};
 use shared_one_flip::{Search, Settings};
 use shared_semidefinite::{Spins, lower_bound, relax};
 
-use crate::grid::Grid;
 use crate::options::Options;
 
 /// Beyond this many bits, the flow of the roof dual takes more than half a gigabyte.
 const MOST_BITS_OF_ROOF: usize = 4000;
-/// Up to here, to try all points is quicker than the relaxation, and proves more.
-const MOST_BITS_OF_TRIAL: usize = 12;
 /// The relaxation is solved once a sweep gains no more than this part of its value.
 const TOLERANCE: f64 = 1e-6;
-/// What is left between value and bound of a proven point, of the size of the function.
-const CLOSED: f64 = 1e-9;
-
 /// How far a search may go.
 pub(crate) struct Limits {
     pub(crate) moves: u64,
@@ -39,16 +34,15 @@ pub(crate) struct Certificate {
     pub(crate) fixed: u64,
     pub(crate) moves: u64,
     pub(crate) walks: u64,
-    pub(crate) sweeps: u64,
+    pub(crate) nodes: u64,
     pub(crate) stop: Stop,
 }
 
 /// Minimizes `f`, whose coefficients add up to a finite number.
 ///
 /// The roof dual fixes bits and bounds. What is left of the function is searched from the incumbent and from the
-/// point of psr's first cut, by one tabu walk; then bounded by the semidefinite relaxation (or all its points are
-/// tried, where they are few); then searched by as many
-/// walks as it takes. All of it ends where bound and value meet.
+/// point of psr's first cut, by one tabu walk; then bounded by the semidefinite relaxation; then searched by as many
+/// walks as it takes; then branched on. All of it ends where bound and value meet.
 pub(crate) fn minimize(
     f: &Quadratic,
     incumbent: Option<&Bits>,
@@ -60,8 +54,7 @@ pub(crate) fn minimize(
     let size = magnitude(f) - f.constant().abs();
     let grid = Grid::of(f);
     let raised = |bound: f64| grid.as_ref().map_or(bound, |grid| grid.raise(bound));
-    let closed =
-        |value: f64, bound: f64| value - bound <= CLOSED * (value - f.constant()).abs().max(size / 100.0);
+    let closed = |value: f64, bound: f64| is_closed(f, size, value, bound);
 
     let (mut bound, mut slack, mut fixed) = (f64::NEG_INFINITY, 0.0, vec![None; n]);
     if n <= MOST_BITS_OF_ROOF && limits.time_is_left() {
@@ -83,38 +76,42 @@ pub(crate) fn minimize(
     best.offer(Bits::zeros(n));
     incumbent.into_iter().for_each(|bits| best.offer(bits.clone()));
 
-    let mut sweeps = 0;
-    let mut bounded = !options.semidefinite || free == 0;
+    let nodes = options.nodes(free);
+    let mut tree = (nodes > 1 && free <= MOST_BITS_OF_ROOF).then(|| Tree::new(g, Bits::zeros(free)));
+    let (mut bounded, mut all_bounded) = (0, nodes == 0);
     let stop = loop {
         if let Some((_, bits)) = search.best() {
             best.offer(reduced.lift(bits));
+            tree.iter_mut().for_each(|tree| tree.offer(bits));
         }
-        if closed(best.value, bound) || search.is_done() && bounded {
+        // Bounds first, as far as they are cheap: they may end the search. The rest of the tree comes last.
+        let most = if search.is_done() { nodes } else { search.walks().min(1) };
+        if closed(best.value, bound) || search.is_done() && all_bounded {
             break Stop::Done;
         }
         if !limits.time_is_left() {
             break Stop::Time;
         }
-        if search.walks() > 0 && !bounded {
-            bounded = true;
-            if free <= MOST_BITS_OF_TRIAL {
-                let (value, bits) = try_all(g);
-                best.offer(reduced.lift(&bits));
-                bound = bound.max(raised((value - slack).next_down()));
-                continue;
-            }
-            let spins = Spins::new(g)?;
-            let most = most_sweeps(free);
-            let relaxation = relax(&spins, TOLERANCE, rng, |done| done < most && limits.time_is_left());
-            sweeps = relaxation.sweeps;
-            if let Some(proven) = lower_bound(&spins, &relaxation.duals(&spins)) {
-                // The minimum of the whole may be lower by what the fixed bits cost.
-                bound = bound.max(raised((proven - slack).next_down()));
-            }
+        if !all_bounded && bounded < most {
+            let proven = match &mut tree {
+                Some(tree) => {
+                    tree.step(most - bounded, rng)?;
+                    bounded = tree.nodes();
+                    all_bounded = tree.is_done() || bounded >= nodes;
+                    best.offer(reduced.lift(tree.best().1));
+                    Some(tree.bound())
+                }
+                None => {
+                    (bounded, all_bounded) = (1, true);
+                    semidefinite_bound(g, limits, rng)?
+                }
+            };
+            // The minimum of the whole may be lower by what the fixed bits cost.
+            bound = proven.map_or(bound, |proven| bound.max(raised((proven - slack).next_down())));
             continue;
         }
         let left = limits.moves - search.moves();
-        if left == 0 && (bounded || search.walks() > 0) {
+        if left == 0 && search.walks() > 0 {
             break Stop::Work;
         }
         search.walk(left, rng);
@@ -123,7 +120,7 @@ pub(crate) fn minimize(
         fixed: (n - free) as u64,
         moves: search.moves(),
         walks: search.walks(),
-        sweeps,
+        nodes: bounded,
         stop,
         bound,
         bits: best.bits,
@@ -131,12 +128,12 @@ pub(crate) fn minimize(
     })
 }
 
-/// The least value and its bits.
-fn try_all(g: &Quadratic) -> (f64, Bits) {
-    let n = g.dimension();
-    let points = (0..1u32 << n).map(|mask| (0..n).map(|i| mask >> i & 1 == 1).collect::<Bits>());
-    let values = points.map(|bits| (g.value(&bits), bits));
-    values.reduce(|best, next| if next.0 < best.0 { next } else { best }).expect("at least one point")
+/// The bound of the whole space, as far as time allows.
+fn semidefinite_bound(g: &Quadratic, limits: &Limits, rng: &mut Rng) -> Result<Option<f64>> {
+    let spins = Spins::new(g)?;
+    let most = most_sweeps(g.dimension());
+    let relaxation = relax(&spins, TOLERANCE, rng, |done| done < most && limits.time_is_left());
+    Ok(lower_bound(&spins, &relaxation.duals(&spins)))
 }
 
 /// A sweep costs n² times the rank of the relaxation: beyond 1,000 bits, fewer have to do.

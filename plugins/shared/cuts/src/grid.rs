@@ -3,7 +3,7 @@
 use plugin_api::Quadratic;
 
 /// Values are `constant` and a multiple of `step`.
-pub(crate) struct Grid {
+pub struct Grid {
     constant: f64,
     step: f64,
 }
@@ -13,7 +13,7 @@ const EXACT: f64 = (1u64 << 52) as f64;
 
 impl Grid {
     /// The grid of a function with whole coefficients; none for another, or where sums may not be exact.
-    pub(crate) fn of(f: &Quadratic) -> Option<Self> {
+    pub fn of(f: &Quadratic) -> Option<Self> {
         let mut sum = f.constant().abs();
         let mut step = 0;
         for &coefficient in f.linear().iter().chain(f.pairs()) {
@@ -30,7 +30,7 @@ impl Grid {
     /// The least value on the grid that is not below `bound`.
     ///
     /// Rounding is monotone: a bound not above a value of the grid is not above it in any step of this either.
-    pub(crate) fn raise(&self, bound: f64) -> f64 {
+    pub fn raise(&self, bound: f64) -> f64 {
         self.constant + self.step * ((bound - self.constant) / self.step).ceil()
     }
 }

@@ -1,0 +1,5 @@
+//! Branch and bound on quadratic functions of bits.
+
+mod tree;
+
+pub use tree::{Tree, is_closed};
