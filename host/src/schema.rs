@@ -49,7 +49,10 @@ pub fn schema(plugins: &[Description]) -> Json {
                 (of(Kind::Encoder), "Between points and bits; by default the one that fits the space.")
             }
             "surrogate" => (of(Kind::Surrogate), "The model, where there is one method."),
-            "solver" => (of(Kind::Solver), "What minimises its draws, where there is one method; `certified` where none is named."),
+            "solver" => (
+                of(Kind::Solver),
+                "What minimises its draws, where there is one method; `certified` where none is named.",
+            ),
             "shadows" => {
                 (solvers.clone(), "Solvers that solve every problem too, recorded and not followed.")
             }
