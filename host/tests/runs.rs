@@ -206,9 +206,13 @@ fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
         .spawn()
         .unwrap();
     let begun = output_folder.join("several/r/trials/psr-sweep1-seed1/journal.jsonl");
-    while !begun.is_file() {
+    for _ in 0..12_000 {
+        if begun.is_file() {
+            break;
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
+    assert!(begun.is_file(), "no trial has begun within a minute");
     let interrupt =
         std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
