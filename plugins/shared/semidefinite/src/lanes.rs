@@ -6,7 +6,7 @@ pub const LANES: usize = 8;
 /// Numbers summed side by side: a stretch of one vector, or the same entry of eight vectors.
 pub type Lanes = [f64; LANES];
 
-/// Σⱼ weights[j] · rows[j], over as many j as both have.
+/// Σⱼ `weights[j] · rows[j]`, over as many j as both have.
 ///
 /// Even and odd j are summed apart, which doubles the additions that can be under way at once. The order is
 /// fixed and nothing is fused, so the sum has the same bits on every machine.
