@@ -57,15 +57,6 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// The value at `path`.
-pub fn get<'a>(tree: &'a Value, path: &KeyPath) -> Option<&'a Value> {
-    path.0.iter().try_fold(tree, |value, key| match value {
-        Value::Mapping(mapping) => mapping.get(key.as_str()),
-        Value::Sequence(sequence) => sequence.get(key.parse::<usize>().ok()?),
-        _ => None,
-    })
-}
-
 /// Puts `new` at `path`, making what is missing on the way. A plugin named by a bare word opens up when one
 /// of its options is set: `solver: psr` becomes `solver: { use: psr, options: { steps: 5 } }`.
 ///

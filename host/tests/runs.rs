@@ -239,3 +239,17 @@ fn a_trial_that_fails_fails_alone_and_is_listed_at_the_end() {
     assert!(journals["good-seed1"].contains("finished"));
     assert!(!journals["bad-seed1"].contains("finished"));
 }
+
+#[test]
+fn without_a_run_id_the_run_begun_last_is_resumed() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    for id in ["z-first", "a-second"] {
+        assert!(
+            output(&["run", "-", "--quiet", "--run-id", id, "--output", folder], SMALLEST).status.success()
+        );
+    }
+    let resumed = output(&["run", "-", "--quiet", "--resume", "--output", folder], SMALLEST);
+    let stdout = String::from_utf8(resumed.stdout).unwrap();
+    assert!(stdout.trim_end().ends_with("a-second"), "{stdout}");
+}

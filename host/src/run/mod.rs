@@ -147,11 +147,13 @@ fn prepare(plan: &Plan, settings: &Settings) -> Result<PathBuf, Diagnostic> {
     Ok(folder)
 }
 
-/// The run begun last: stamps sort by time.
+/// The run begun last, by when its plan was written: not every run is named for its time.
 fn latest(experiment: &Path) -> Option<String> {
-    let entries = std::fs::read_dir(experiment).ok()?.flatten();
-    let runs = entries.filter(|entry| entry.path().join(PLAN).is_file());
-    runs.filter_map(|entry| entry.file_name().into_string().ok()).max()
+    let begun = |entry: std::fs::DirEntry| {
+        let written = entry.path().join(PLAN).metadata().and_then(|plan| plan.modified()).ok()?;
+        Some((written, entry.file_name().into_string().ok()?))
+    };
+    std::fs::read_dir(experiment).ok()?.flatten().filter_map(begun).max().map(|(_, name)| name)
 }
 
 fn identity(plan: &Plan) -> Result<Identity, Diagnostic> {
