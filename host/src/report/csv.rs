@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value as Json};
 
 use super::TrialRecord;
-use crate::trial::event::{Evaluating, Event, Outcome, Phase};
+use crate::trial::event::{Evaluating, Event, Phase};
 use crate::trial::journal::Timing;
 
 /// Every evaluation.
@@ -20,10 +20,6 @@ pub fn trace(trials: &[TrialRecord], out: &mut impl Write) -> io::Result<()> {
             match event {
                 Event::Evaluating(Evaluating { phase: now, .. }) => phase = *now,
                 Event::Evaluated(evaluated) => {
-                    let (status, value) = match evaluated.outcome {
-                        Outcome::Ok { value } => ("ok", Some(value)),
-                        Outcome::Failed { .. } => ("failed", None),
-                    };
                     let phase = match phase {
                         Phase::Initial => "initial",
                         Phase::Search => "search",
@@ -33,8 +29,8 @@ pub fn trace(trials: &[TrialRecord], out: &mut impl Write) -> io::Result<()> {
                         trial.started.seed.to_string(),
                         evaluated.evaluation.to_string(),
                         phase.to_owned(),
-                        status.to_owned(),
-                        number(value),
+                        evaluated.outcome.status().to_owned(),
+                        number(evaluated.outcome.value()),
                         number(Some(evaluated.penalty)),
                         number(evaluated.total),
                         number(evaluated.best),

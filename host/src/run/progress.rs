@@ -9,6 +9,18 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// How often a plain line appears where there is no terminal.
 const SELDOM: Duration = Duration::from_secs(10);
 
+/// What a trial is busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activity {
+    /// Drawing from the surrogate.
+    Fit,
+    /// Minimizing what was drawn.
+    Solve,
+    /// Evaluating the objective.
+    Evaluate,
+}
+
 /// Shows how far a run is, on the standard error.
 pub struct Progress {
     style: Style,
@@ -65,6 +77,19 @@ impl Progress {
             bar.set_style(style("  {prefix:<26} {bar:30} {pos}/{len} {msg}"));
             bar.set_prefix(id.to_owned());
             trials.insert(id.to_owned(), bar);
+        }
+    }
+
+    /// A trial turns to something else.
+    pub fn doing(&mut self, id: &str, what: Activity) {
+        if let Style::Bars { trials, .. } = &self.style
+            && let Some(bar) = trials.get(id)
+        {
+            bar.set_message(match what {
+                Activity::Fit => "fit",
+                Activity::Solve => "solve",
+                Activity::Evaluate => "evaluate",
+            });
         }
     }
 

@@ -94,6 +94,38 @@ pub enum Outcome {
         /// Why.
         reason: String,
     },
+    /// No value within the time limit.
+    TimedOut {
+        /// Which limit.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// The word for it in journals and tables: `ok`, `failed` or `timed-out`.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::Ok { .. } => "ok",
+            Self::Failed { .. } => "failed",
+            Self::TimedOut { .. } => "timed-out",
+        }
+    }
+
+    /// The bare value; `None` where there is none.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Ok { value } => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Why there is no value.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Ok { .. } => None,
+            Self::Failed { reason } | Self::TimedOut { reason } => Some(reason),
+        }
+    }
 }
 
 /// What the solvers have answered, and what became of it.
