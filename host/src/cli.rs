@@ -92,9 +92,9 @@ pub enum Command {
     /// Print the JSON schema of manifests, with the options of the plugins found, for editors.
     #[command(after_help = SCHEMA_HELP)]
     Schema {
-        /// Another folder with plugins, searched first. May be repeated.
-        #[arg(long = "plugin-dir", value_name = "DIR")]
-        plugin_directories: Vec<PathBuf>,
+        /// Where plugins come from.
+        #[command(flatten)]
+        plugins: PluginArguments,
     },
     /// Run one trial of a run folder: what `host run` starts, and what a cluster's job array would.
     #[command(hide = true)]
@@ -103,13 +103,24 @@ pub enum Command {
         folder: PathBuf,
         /// The trial's name.
         id: String,
-        /// Another folder with plugins, searched first. May be repeated.
-        #[arg(long = "plugin-dir", value_name = "DIR")]
-        plugin_directories: Vec<PathBuf>,
+        /// Where plugins come from.
+        #[command(flatten)]
+        plugins: PluginArguments,
         /// Stop when the standard input ends: whoever started this is gone, or wants it to end.
         #[arg(long)]
         attached: bool,
     },
+}
+
+/// Where plugins come from.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PluginArguments {
+    /// Another folder with plugins, searched first. May be repeated.
+    #[arg(long = "plugin-dir", value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Load plugins even where other users of this machine could have changed them.
+    #[arg(long = "allow-insecure-plugins")]
+    pub allow_insecure: bool,
 }
 
 /// A manifest, and what the command line changes in it.
@@ -125,9 +136,9 @@ pub struct ManifestArguments {
     /// method each.
     #[arg(long, value_name = "SOLVER")]
     pub solver: Vec<String>,
-    /// Another folder with plugins, searched first. May be repeated.
-    #[arg(long = "plugin-dir", value_name = "DIR")]
-    pub plugin_directories: Vec<PathBuf>,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
 }
 
 /// How to run an experiment.
@@ -177,9 +188,9 @@ pub struct SolveArguments {
     /// Ask each solver to stop after so many of its own steps: cuts, sweeps, points.
     #[arg(long, value_name = "N")]
     pub work_limit: Option<u64>,
-    /// Another folder with plugins, searched first. May be repeated.
-    #[arg(long = "plugin-dir", value_name = "DIR")]
-    pub plugin_directories: Vec<PathBuf>,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -192,9 +203,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub enum PluginsCommand {
     /// List the plugins found, by kind.
     List {
-        /// Another folder with plugins, searched first. May be repeated.
-        #[arg(long = "plugin-dir", value_name = "DIR")]
-        plugin_directories: Vec<PathBuf>,
+        /// Where plugins come from.
+        #[command(flatten)]
+        plugins: PluginArguments,
         /// As JSON.
         #[arg(long)]
         json: bool,
@@ -203,9 +214,9 @@ pub enum PluginsCommand {
     Describe {
         /// The plugin's name.
         name: String,
-        /// Another folder with plugins, searched first. May be repeated.
-        #[arg(long = "plugin-dir", value_name = "DIR")]
-        plugin_directories: Vec<PathBuf>,
+        /// Where plugins come from.
+        #[command(flatten)]
+        plugins: PluginArguments,
         /// As JSON, with the schema of the options.
         #[arg(long)]
         json: bool,

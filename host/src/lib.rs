@@ -17,11 +17,11 @@ pub mod yaml;
 mod clock;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::{ManifestArguments, RunArguments, SolveArguments};
+use crate::cli::{ManifestArguments, PluginArguments, RunArguments, SolveArguments};
 use crate::diagnostic::Diagnostic;
 use crate::plan::overrides::Overrides;
 use crate::plan::{Plan, Source};
@@ -37,7 +37,7 @@ pub type Printed = Result<String, Vec<Diagnostic>>;
 fn make_plan(arguments: &ManifestArguments) -> Result<Plan, Vec<Diagnostic>> {
     let source = Source::read(&arguments.path).map_err(|diagnostic| vec![diagnostic])?;
     let overrides = Overrides { set: arguments.set.clone(), solver: arguments.solver.clone() };
-    plan::plan(&source, &overrides, &arguments.plugin_directories)
+    plan::plan(&source, &overrides, &arguments.plugins)
 }
 
 /// `host plan`: the trials, or the whole plan as JSON.
@@ -87,7 +87,7 @@ pub fn run(arguments: &RunArguments) -> Result<(String, bool), Vec<Diagnostic>> 
         resume: arguments.resume,
         jobs: arguments.jobs.or(cores.ok()).map_or(1, Into::into),
         in_process: arguments.in_process,
-        plugin_directories: arguments.manifest.plugin_directories.clone(),
+        plugins: arguments.manifest.plugins.clone(),
     };
     let mut progress = Progress::new(arguments.quiet);
     let outcome = run::run(&plan, &settings, &mut progress).map_err(|diagnostic| vec![diagnostic])?;
@@ -148,12 +148,12 @@ fn results(plan: &Plan, folder: &Path) -> Result<String, Diagnostic> {
 ///
 /// The answer says whether every solver solved every problem.
 pub fn solve(arguments: &SolveArguments, out: &mut dyn Write) -> Result<bool, Vec<Diagnostic>> {
-    solve::solve(arguments, &folders(&arguments.plugin_directories), out)
+    solve::solve(arguments, &Folders::of(&arguments.plugins), out)
 }
 
 /// `host plugins list`.
-pub fn plugins_list(plugin_directories: &[PathBuf], as_json: bool) -> Printed {
-    let folders = folders(plugin_directories);
+pub fn plugins_list(plugins: &PluginArguments, as_json: bool) -> Printed {
+    let folders = Folders::of(plugins);
     let (found, broken) = describe::find(&folders);
     for error in &broken {
         eprintln!("warning: {error}");
@@ -175,8 +175,8 @@ pub fn plugins_list(plugin_directories: &[PathBuf], as_json: bool) -> Printed {
 }
 
 /// `host plugins describe`.
-pub fn plugins_describe(name: &str, plugin_directories: &[PathBuf], as_json: bool) -> Printed {
-    let folders = folders(plugin_directories);
+pub fn plugins_describe(name: &str, plugins: &PluginArguments, as_json: bool) -> Printed {
+    let folders = Folders::of(plugins);
     let (found, _) = describe::find(&folders);
     let named: Vec<_> = found.iter().filter(|plugin| plugin.name == name).collect();
     if named.is_empty() {
@@ -193,11 +193,7 @@ pub fn plugins_describe(name: &str, plugin_directories: &[PathBuf], as_json: boo
 }
 
 /// `host schema`.
-pub fn manifest_schema(plugin_directories: &[PathBuf]) -> Printed {
-    let (found, _) = describe::find(&folders(plugin_directories));
+pub fn manifest_schema(plugins: &PluginArguments) -> Printed {
+    let (found, _) = describe::find(&Folders::of(plugins));
     Ok(serde_json::to_string_pretty(&schema::schema(&found)).expect("a schema is plain data"))
-}
-
-fn folders(plugin_directories: &[PathBuf]) -> Folders {
-    Folders::new(plugin_directories.iter().filter_map(|folder| std::path::absolute(folder).ok()))
 }

@@ -29,15 +29,15 @@ fn main() -> ExitCode {
             Ok(false) => ExitCode::FAILURE,
             Err(diagnostics) => refuse(&diagnostics),
         },
-        Command::Plugins(PluginsCommand::List { plugin_directories, json }) => {
-            printed(host::plugins_list(&plugin_directories, json))
+        Command::Plugins(PluginsCommand::List { plugins, json }) => {
+            printed(host::plugins_list(&plugins, json))
         }
-        Command::Plugins(PluginsCommand::Describe { name, plugin_directories, json }) => {
-            printed(host::plugins_describe(&name, &plugin_directories, json))
+        Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
+            printed(host::plugins_describe(&name, &plugins, json))
         }
-        Command::Schema { plugin_directories } => printed(host::manifest_schema(&plugin_directories)),
-        Command::Trial { folder, id, plugin_directories, attached } => {
-            host::run::local::child(&folder, &id, &plugin_directories, attached)
+        Command::Schema { plugins } => printed(host::manifest_schema(&plugins)),
+        Command::Trial { folder, id, plugins, attached } => {
+            host::run::local::child(&folder, &id, &plugins, attached)
         }
     }
 }

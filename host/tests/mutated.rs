@@ -5,6 +5,7 @@ mod support;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use host::cli::PluginArguments;
 use host::diagnostic::Place;
 use host::plan::overrides::Overrides;
 use host::plan::{Source, plan};
@@ -18,7 +19,8 @@ fn planned(text: String, set: Vec<String>, solver: Vec<String>) {
     let lines =
         text.chars().filter(|c| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')).count() + 1;
     let source = Source { label: "m.yaml".to_owned(), text, base: std::env::temp_dir() };
-    match plan(&source, &Overrides { set, solver }, std::slice::from_ref(plugins)) {
+    let plugins = PluginArguments { directories: vec![plugins.clone()], allow_insecure: false };
+    match plan(&source, &Overrides { set, solver }, &plugins) {
         Ok(plan) => assert!(plan.trials().count() > 0),
         Err(mistakes) => {
             assert!(!mistakes.is_empty());

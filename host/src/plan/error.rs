@@ -1,8 +1,8 @@
 //! Why a manifest cannot become a plan.
 
 use plugin_api::Kind;
-use plugin_api::load::LoadError;
 
+use crate::plugins::locate::OpenError;
 use crate::yaml::{KeyPath, Part};
 
 /// One mistake in a manifest, and the key it stands at.
@@ -66,7 +66,7 @@ pub enum PlanError {
     UnknownPlugin { kind: Kind, name: String, nearest: Option<String>, folders: Vec<String> },
     /// A plugin that cannot be opened.
     #[error("the {kind} `{name}` cannot be loaded")]
-    Load { kind: Kind, name: String, source: LoadError },
+    Load { kind: Kind, name: String, source: OpenError },
     /// Options that the plugin does not take.
     #[error("{kind} `{name}` refused its options")]
     Options { kind: Kind, name: String, source: plugin_api::Error },
@@ -138,6 +138,9 @@ impl PlanError {
             }
             Self::SmallSpace { points, .. } => format!("set `budget.initial` to at most {points}"),
             Self::TooMany { .. } => "fewer seeds or sweep values, in several experiments".to_owned(),
+            Self::Load { source: OpenError::Insecure(_), .. } => {
+                "`chmod go-w` on it, or --allow-insecure-plugins where you trust who may write there".to_owned()
+            }
             Self::Type { .. } | Self::Value { .. } | Self::CannotSet { .. } | Self::Load { .. } => return None,
         })
     }

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use self::error::{Mistake, PlanError};
 use self::expand::{MOST_TRIALS, SweepPoint, sweep_points, trial_id};
 use self::overrides::{Origin, Overrides};
+use crate::cli::PluginArguments;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::{Manifest, read_sweep};
 use crate::plugins::Plugins;
@@ -147,7 +148,11 @@ impl Source {
 }
 
 /// From a manifest to a plan, or to all its mistakes at once.
-pub fn plan(source: &Source, overrides: &Overrides, folders: &[PathBuf]) -> Result<Plan, Vec<Diagnostic>> {
+pub fn plan(
+    source: &Source,
+    overrides: &Overrides,
+    plugins: &PluginArguments,
+) -> Result<Plan, Vec<Diagnostic>> {
     let mut tree = parse(source).map_err(|diagnostic| vec![diagnostic])?;
     let mut diagnostics = Vec::new();
     let origins = overrides.apply(&mut tree, &mut diagnostics);
@@ -158,7 +163,7 @@ pub fn plan(source: &Source, overrides: &Overrides, folders: &[PathBuf]) -> Resu
     let places = Places { source, origins: &origins, axes: &axes };
     diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, None)));
 
-    let mut plugins = Plugins::new(Folders::new(directories(source, &tree, folders)), &source.base);
+    let mut plugins = Plugins::new(folders(source, &tree, plugins), &source.base);
     let mut manifests = Vec::new();
     let mut settings = Vec::new();
     for point in &points {
@@ -197,13 +202,17 @@ pub fn plan(source: &Source, overrides: &Overrides, folders: &[PathBuf]) -> Resu
 }
 
 /// The trial `id` of a plan, alone: nothing that only other trials need is opened.
-pub fn plan_trial(source: &Source, id: &str, folders: &[PathBuf]) -> Result<SoleTrial, Vec<Diagnostic>> {
+pub fn plan_trial(
+    source: &Source,
+    id: &str,
+    plugins: &PluginArguments,
+) -> Result<SoleTrial, Vec<Diagnostic>> {
     let tree = parse(source).map_err(|diagnostic| vec![diagnostic])?;
     let mut mistakes = Vec::new();
     let axes = read_sweep(&tree, &mut mistakes);
     let points = sweep_points(&tree, &axes, &mut mistakes);
     let count = points.len();
-    let mut plugins = Plugins::new(Folders::new(directories(source, &tree, folders)), &source.base);
+    let mut plugins = Plugins::new(folders(source, &tree, plugins), &source.base);
     for (index, point) in points.iter().enumerate() {
         let Some(mut manifest) = Manifest::read(&point.tree, &mut mistakes) else { continue };
         let ids = |method: &str, seed: &u64| trial_id(method, index, count, *seed) == id;
@@ -260,11 +269,11 @@ fn parse(source: &Source) -> Result<Value, Diagnostic> {
 }
 
 /// Folders of the command line, then those of the manifest, which start from the manifest.
-fn directories(source: &Source, tree: &Value, folders: &[PathBuf]) -> Vec<PathBuf> {
+fn folders(source: &Source, tree: &Value, plugins: &PluginArguments) -> Folders {
     let written = tree.get("plugin-directories").and_then(Value::as_sequence).into_iter().flatten();
     let written = written.filter_map(Value::as_str).map(|folder| source.base.join(folder));
-    let given = folders.iter().filter_map(|folder| std::path::absolute(folder).ok());
-    given.chain(written).collect()
+    let directories = plugins.directories.iter().cloned().chain(written).collect();
+    Folders::of(&PluginArguments { directories, allow_insecure: plugins.allow_insecure })
 }
 
 fn named_values(axes: &[(KeyPath, Vec<Value>)], point: &SweepPoint) -> Vec<(String, Json)> {

@@ -1,17 +1,17 @@
 //! Plugins in words: a list of all, and one with its options.
 
 use plugin_api::Kind;
-use plugin_api::load::{Description, LoadError, Plugin};
+use plugin_api::load::Description;
 use serde_json::{Value as Json, json};
 
-use super::locate::Folders;
+use super::locate::{Folders, OpenError};
 
 /// Every plugin found, and every file that looks like one and is none.
-pub fn find(folders: &Folders) -> (Vec<Description>, Vec<LoadError>) {
+pub fn find(folders: &Folders) -> (Vec<Description>, Vec<OpenError>) {
     let mut found = Vec::new();
     let mut broken = Vec::new();
     for (kind, path) in folders.all() {
-        match Plugin::load_kind(&path, kind) {
+        match folders.open(kind, &path) {
             Ok(plugin) => found.push(plugin.description().clone()),
             Err(error) => broken.push(error),
         }

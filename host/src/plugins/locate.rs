@@ -4,21 +4,39 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use plugin_api::Kind;
+use plugin_api::load::{LoadError, Plugin};
 
+use super::trust::{self, Insecure};
+use crate::cli::PluginArguments;
 use crate::diagnostic::nearest;
 
 /// The variable that names folders of plugins, separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "HOST_PLUGIN_PATH";
 
+/// Why a file was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Others may write to it.
+    #[error("{0}")]
+    Insecure(Insecure),
+    /// It is no plugin for this host.
+    #[error("{0}")]
+    Load(LoadError),
+}
+
 /// Where plugins are looked for, in order. Never the current folder.
 #[derive(Clone, Debug, Default)]
-pub struct Folders(Vec<PathBuf>);
+pub struct Folders {
+    folders: Vec<PathBuf>,
+    allow_insecure: bool,
+}
 
 impl Folders {
     /// The folders given explicitly, then `HOST_PLUGIN_PATH`, the executable's own, `plugins` beside it, and
     /// the user's.
-    pub fn new(explicit: impl IntoIterator<Item = PathBuf>) -> Self {
-        let mut folders: Vec<PathBuf> = explicit.into_iter().collect();
+    pub fn of(plugins: &PluginArguments) -> Self {
+        let given = plugins.directories.iter().filter_map(|folder| std::path::absolute(folder).ok());
+        let mut folders: Vec<PathBuf> = given.collect();
         if let Some(variable) = std::env::var_os(PATH_VARIABLE) {
             // An empty entry would mean the current folder.
             folders.extend(std::env::split_paths(&variable).filter(|path| path.is_absolute()));
@@ -28,25 +46,33 @@ impl Folders {
             folders.extend([folder.to_owned(), folder.join("plugins")]);
         }
         folders.extend(user_folder());
-        Self(folders)
+        Self { folders, allow_insecure: plugins.allow_insecure }
+    }
+
+    /// Opens a file as a plugin of this kind, unless others could have put their code into it: loading is running.
+    pub fn open(&self, kind: Kind, path: &Path) -> Result<Plugin, OpenError> {
+        if !self.allow_insecure {
+            trust::check(path).map_err(OpenError::Insecure)?;
+        }
+        Plugin::load_kind(path, kind).map_err(OpenError::Load)
     }
 
     /// The folders that exist, as people read them.
     pub fn names(&self) -> Vec<String> {
-        let existing = self.0.iter().filter(|folder| folder.is_dir());
+        let existing = self.folders.iter().filter(|folder| folder.is_dir());
         existing.map(|folder| folder.display().to_string()).collect()
     }
 
     /// The first file that holds the plugin `name`.
     pub fn find(&self, kind: Kind, name: &str) -> Option<PathBuf> {
         let file = kind.file_name(name);
-        self.0.iter().map(|folder| folder.join(&file)).find(|path| path.is_file())
+        self.folders.iter().map(|folder| folder.join(&file)).find(|path| path.is_file())
     }
 
     /// Every file that follows the naming rule; of two with one name, the first found. In order of kind and name.
     pub fn all(&self) -> Vec<(Kind, PathBuf)> {
         let mut found = BTreeMap::new();
-        for folder in &self.0 {
+        for folder in &self.folders {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let file = entry.file_name();
                 if let Some((kind, name)) = file.to_str().and_then(Kind::of_file_name) {
@@ -91,7 +117,8 @@ mod tests {
             std::fs::write(folder.path().join(&file), "").unwrap();
             std::fs::write(folder.path().join("notes.txt"), "").unwrap();
         }
-        let folders = Folders(vec![one.path().to_owned(), two.path().to_owned()]);
+        let folders =
+            Folders { folders: vec![one.path().to_owned(), two.path().to_owned()], ..Folders::default() };
         assert_eq!(folders.find(Kind::Solver, "one-two"), Some(one.path().join(&file)));
         assert_eq!(folders.find(Kind::Encoder, "one-two"), None);
         assert_eq!(folders.all(), [(Kind::Solver, one.path().join(&file))]);
@@ -101,6 +128,11 @@ mod tests {
     #[test]
     fn the_current_folder_is_never_searched() {
         let here = std::env::current_dir().unwrap();
-        assert!(Folders::new([]).0.iter().all(|folder| folder.is_absolute() && *folder != here));
+        assert!(
+            Folders::of(&PluginArguments::default())
+                .folders
+                .iter()
+                .all(|folder| folder.is_absolute() && *folder != here)
+        );
     }
 }

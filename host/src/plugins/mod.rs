@@ -2,6 +2,7 @@
 
 pub mod describe;
 pub mod locate;
+pub mod trust;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ impl Plugins {
             return Ok(plugin.clone());
         }
         let failed = |source| PlanError::Load { kind, name: name.to_owned(), source };
-        let plugin = Rc::new(Plugin::load_kind(&path, kind).map_err(failed)?);
+        let plugin = Rc::new(self.folders.open(kind, &path).map_err(failed)?);
         self.loaded.insert(path, plugin.clone());
         Ok(plugin)
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::progress::Progress;
 use super::{Settings, TrialFailure, run_trial};
+use crate::cli::PluginArguments;
 use crate::diagnostic::Diagnostic;
 use crate::trial::event::Event;
 
@@ -55,12 +56,7 @@ pub fn stop_on_request() -> Arc<AtomicBool> {
 }
 
 /// What a child does: one trial, attached to its parent.
-pub fn child(
-    folder: &Path,
-    id: &str,
-    plugin_directories: &[PathBuf],
-    attached: bool,
-) -> std::process::ExitCode {
+pub fn child(folder: &Path, id: &str, plugins: &PluginArguments, attached: bool) -> std::process::ExitCode {
     let stop = if attached {
         // Ctrl-C reaches the whole group of processes; the parent decides what it means.
         if let Err(error) = ctrlc::set_handler(|| {}) {
@@ -76,7 +72,7 @@ pub fn child(
     } else {
         stop_on_request()
     };
-    let ended = run_trial(folder, id, plugin_directories, &stop, &mut |event| {
+    let ended = run_trial(folder, id, plugins, &stop, &mut |event| {
         if let Event::Evaluated(evaluated) = event {
             say(&Line::Advanced { evaluation: evaluated.evaluation, best: evaluated.best }, attached);
         }
@@ -168,8 +164,11 @@ fn supervise(
 ) -> Result<(), TrialFailure> {
     let mut command = Command::new(executable);
     command.arg("trial").arg(folder).arg(id).arg("--attached");
-    for directory in &settings.plugin_directories {
+    for directory in &settings.plugins.directories {
         command.arg("--plugin-dir").arg(directory);
+    }
+    if settings.plugins.allow_insecure {
+        command.arg("--allow-insecure-plugins");
     }
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child =

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::progress::Progress;
+use crate::cli::PluginArguments;
 use crate::diagnostic::Diagnostic;
 use crate::plan::{Plan, Source, hex, plan_trial};
 use crate::trial::event::Event;
@@ -61,8 +62,8 @@ pub struct Settings {
     pub jobs: usize,
     /// Whether trials run in this process.
     pub in_process: bool,
-    /// Folders of plugins for the trials, as on the command line.
-    pub plugin_directories: Vec<PathBuf>,
+    /// Where plugins come from, for the trials too.
+    pub plugins: PluginArguments,
 }
 
 /// How a run ended.
@@ -178,7 +179,7 @@ fn identity(plan: &Plan) -> Result<Identity, Diagnostic> {
 pub fn run_trial(
     folder: &Path,
     id: &str,
-    plugin_directories: &[PathBuf],
+    plugins: &PluginArguments,
     stop: &Arc<AtomicBool>,
     listener: &mut dyn FnMut(&Event),
 ) -> Result<(), TrialFailure> {
@@ -187,7 +188,7 @@ pub fn run_trial(
         TrialFailure::Failed(lines.join("\n"))
     };
     let source = Source::read(&folder.join(PLAN)).map_err(|diagnostic| wrong(vec![diagnostic]))?;
-    let mut sole = plan_trial(&source, id, plugin_directories).map_err(wrong)?;
+    let mut sole = plan_trial(&source, id, plugins).map_err(wrong)?;
     let identity = std::fs::read(folder.join(IDENTITY)).ok();
     let identity: Option<Identity> = identity.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let identity = identity
@@ -228,7 +229,7 @@ fn in_process(
     let mut failed = Vec::new();
     for (id, evaluations) in open {
         progress.trial_begins(id, *evaluations);
-        let ended = run_trial(folder, id, &settings.plugin_directories, stop, &mut |event| {
+        let ended = run_trial(folder, id, &settings.plugins, stop, &mut |event| {
             if let Event::Evaluated(evaluated) = event {
                 progress.evaluated(id, evaluated.evaluation, evaluated.best);
             }
