@@ -106,9 +106,12 @@ pub enum Command {
         /// Where plugins come from.
         #[command(flatten)]
         plugins: PluginArguments,
-        /// Stop when the standard input ends: whoever started this is gone, or wants it to end.
+        /// Be the process of the trial, for the host that watches over it.
         #[arg(long)]
         attached: bool,
+        /// Go on from what is recorded although the plugins have changed since.
+        #[arg(long)]
+        allow_changed_plugins: bool,
     },
 }
 
@@ -123,12 +126,20 @@ pub struct PluginArguments {
     pub allow_insecure: bool,
 }
 
-/// A manifest, and what the command line changes in it.
+/// A manifest.
 #[derive(Debug, Args)]
 pub struct ManifestArguments {
     /// The manifest, or - for the standard input.
     #[arg(value_name = "MANIFEST")]
     pub path: PathBuf,
+    /// What the command line changes in it.
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// What the command line changes in a manifest, and where plugins come from.
+#[derive(Debug, Args)]
+pub struct Changes {
     /// Set a key of the manifest: `penalty.l1=0.01`, `benchmark.options.rows=3`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -144,18 +155,30 @@ pub struct ManifestArguments {
 /// How to run an experiment.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// What to run.
+    /// The manifest, or - for the standard input.
+    #[arg(value_name = "MANIFEST", required_unless_present = "resume")]
+    pub path: Option<PathBuf>,
+    /// What the command line changes in it.
     #[command(flatten)]
-    pub manifest: ManifestArguments,
+    pub changes: Changes,
     /// Where results go.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub output: PathBuf,
     /// The name of this run's folder [default: the time].
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// Go on with a run that was stopped: that of --run-id, or the latest.
+    /// Go on with a run that was stopped: this folder, or, with a manifest, that of --run-id or the latest.
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
+    pub resume: Option<Option<PathBuf>>,
+    /// Go on with a run although its plugins have changed since: what is recorded counts as it stands.
+    #[arg(long, requires = "resume")]
+    pub allow_changed_plugins: bool,
+    /// Stop all trials when one has failed.
     #[arg(long)]
-    pub resume: bool,
+    pub fail_fast: bool,
+    /// Restart a trial whose process has said nothing for so many seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub patience: Duration,
     /// How many trials at a time [default: one for each core].
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,

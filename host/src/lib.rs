@@ -15,13 +15,14 @@ pub mod trial;
 pub mod yaml;
 
 mod clock;
+mod files;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::{ManifestArguments, PluginArguments, RunArguments, SolveArguments};
+use crate::cli::{Changes, ManifestArguments, PluginArguments, RunArguments, SolveArguments};
 use crate::diagnostic::Diagnostic;
 use crate::plan::overrides::Overrides;
 use crate::plan::{Plan, Source};
@@ -30,19 +31,20 @@ use crate::plugins::locate::Folders;
 use crate::report::summary::summarize;
 use crate::report::{csv, table};
 use crate::run::progress::Progress;
+use crate::run::{PLAN, Place};
 
 /// What a command prints, or everything that is wrong with the request.
 pub type Printed = Result<String, Vec<Diagnostic>>;
 
-fn make_plan(arguments: &ManifestArguments) -> Result<Plan, Vec<Diagnostic>> {
-    let source = Source::read(&arguments.path).map_err(|diagnostic| vec![diagnostic])?;
-    let overrides = Overrides { set: arguments.set.clone(), solver: arguments.solver.clone() };
-    plan::plan(&source, &overrides, &arguments.plugins)
+fn make_plan(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>> {
+    let source = Source::read(manifest).map_err(|diagnostic| vec![diagnostic])?;
+    let overrides = Overrides { set: changes.set.clone(), solver: changes.solver.clone() };
+    plan::plan(&source, &overrides, &changes.plugins)
 }
 
 /// `host plan`: the trials, or the whole plan as JSON.
 pub fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
-    let plan = make_plan(arguments)?;
+    let plan = make_plan(&arguments.path, &arguments.changes)?;
     if as_json {
         let trials: Vec<Json> = plan
             .trials()
@@ -79,48 +81,93 @@ pub fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
 ///
 /// The flag says whether every trial finished.
 pub fn run(arguments: &RunArguments) -> Result<(String, bool), Vec<Diagnostic>> {
-    let plan = make_plan(&arguments.manifest)?;
+    let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
+    let plan = make_plan(&manifest, &arguments.changes)?;
     let cores = std::thread::available_parallelism();
     let settings = run::Settings {
-        output: arguments.output.clone(),
-        run_id: arguments.run_id.clone(),
-        resume: arguments.resume,
+        place,
+        allow_changed_plugins: arguments.allow_changed_plugins,
         jobs: arguments.jobs.or(cores.ok()).map_or(1, Into::into),
         in_process: arguments.in_process,
-        plugins: arguments.manifest.plugins.clone(),
+        fail_fast: arguments.fail_fast,
+        patience: arguments.patience,
+        plugins: arguments.changes.plugins.clone(),
     };
     let mut progress = Progress::new(arguments.quiet);
     let outcome = run::run(&plan, &settings, &mut progress).map_err(|diagnostic| vec![diagnostic])?;
-    let text = results(&plan, &outcome.folder).map_err(|diagnostic| vec![diagnostic])?;
-
-    for (id, reason) in &outcome.failed {
-        eprintln!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         "));
-    }
+    show_failures(&outcome.failed);
     if outcome.stopped {
-        let id = outcome.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        eprintln!("stopped; every finished evaluation is kept. To go on:\n  {}", resume_command(&id));
+        let command = resume_command(&outcome.folder, &settings.plugins);
+        eprintln!("stopped; every finished evaluation is kept. To go on:\n  {command}");
     }
     let folder = outcome.folder.display();
-    Ok((format!("{text}\n\n{folder}"), outcome.failed.is_empty() && !outcome.stopped))
-}
-
-/// The command that was given, made to go on with this run.
-fn resume_command(run_id: &str) -> String {
-    let mut words = vec!["host".to_owned()];
-    let mut given = std::env::args().skip(1);
-    while let Some(word) = given.next() {
-        match word.as_str() {
-            "--resume" => {}
-            "--run-id" => drop(given.next()),
-            word if word.starts_with("--run-id=") => {}
-            word if word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c)) => {
-                words.push(word.to_owned())
-            }
-            word => words.push(format!("'{}'", word.replace('\'', r"'\''"))),
+    let done = outcome.failed.is_empty() && !outcome.stopped;
+    match results(&plan, &outcome.folder) {
+        Ok(text) => Ok((format!("{text}\n\n{folder}"), done)),
+        // The journals are there, and say all that the tables would.
+        Err(diagnostic) => {
+            eprintln!("{diagnostic}");
+            Ok((folder.to_string(), false))
         }
     }
-    words.extend(["--resume", "--run-id", run_id].map(str::to_owned));
-    words.join(" ")
+}
+
+/// The manifest, and the run's folder: with `--resume FOLDER` alone, both are that folder's.
+fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnostic> {
+    let (output, id) = (arguments.output.clone(), arguments.run_id.clone());
+    match (&arguments.path, &arguments.resume) {
+        (Some(manifest), None) => Ok((manifest.clone(), Place::New(output, id))),
+        (Some(manifest), Some(None)) => Ok((manifest.clone(), Place::Begun(output, id))),
+        (Some(manifest), Some(Some(folder))) => Ok((manifest.clone(), Place::Folder(folder.clone()))),
+        // `--resume M.yaml`, the other way round.
+        (None, Some(Some(path))) if path.is_file() => Ok((path.clone(), Place::Begun(output, id))),
+        (None, Some(Some(folder))) => {
+            if !folder.join(PLAN).is_file() {
+                return Err(Diagnostic::new(format!("{} is no run's folder", folder.display()))
+                    .because(format!("there is no {PLAN} in it")));
+            }
+            if !arguments.changes.set.is_empty() || !arguments.changes.solver.is_empty() {
+                return Err(Diagnostic::new("a run that was begun cannot be changed")
+                    .hint("--set and --solver go with a manifest, and begin a new run"));
+            }
+            Ok((folder.join(PLAN), Place::Folder(folder.clone())))
+        }
+        (None, _) => Err(Diagnostic::new("nothing to run")
+            .hint("`host run MANIFEST` runs one; `host run --resume FOLDER` goes on with a run")),
+    }
+}
+
+/// `host trial`: one trial of a run's folder, watched over as in a run. The flag says whether it finished.
+pub fn trial(
+    folder: &Path,
+    id: &str,
+    plugins: &PluginArguments,
+    allow_changed_plugins: bool,
+) -> Result<bool, Vec<Diagnostic>> {
+    let mut progress = Progress::new(false);
+    let outcome = run::run_one(folder, id, plugins, allow_changed_plugins, &mut progress)?;
+    show_failures(&outcome.failed);
+    Ok(outcome.failed.is_empty() && !outcome.stopped)
+}
+
+fn show_failures(failed: &run::Failures) {
+    for (id, reason) in failed {
+        eprintln!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         "));
+    }
+}
+
+/// The command that goes on with this run.
+fn resume_command(folder: &Path, plugins: &PluginArguments) -> String {
+    let mut words =
+        vec!["host".to_owned(), "run".to_owned(), "--resume".to_owned(), folder.display().to_string()];
+    for directory in &plugins.directories {
+        words.extend(["--plugin-dir".to_owned(), directory.display().to_string()]);
+    }
+    words.extend(plugins.allow_insecure.then(|| "--allow-insecure-plugins".to_owned()));
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c));
+    let quoted =
+        |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', r"'\''")) };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a run's tables into its folder, and answers the one for a terminal.
@@ -131,7 +178,7 @@ fn results(plan: &Plan, folder: &Path) -> Result<String, Diagnostic> {
     let write = |name: &str, write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
         let path = folder.join(name);
         let mut bytes = Vec::new();
-        let written = write(&mut bytes).and_then(|()| std::fs::write(&path, bytes));
+        let written = write(&mut bytes).and_then(|()| files::replace(&path, &bytes));
         written.map_err(|error| Diagnostic::new(format!("cannot write {}", path.display())).because(error))
     };
     write("trace.csv", &|out| csv::trace(&trials, out))?;

@@ -36,8 +36,15 @@ fn main() -> ExitCode {
             printed(host::plugins_describe(&name, &plugins, json))
         }
         Command::Schema { plugins } => printed(host::manifest_schema(&plugins)),
-        Command::Trial { folder, id, plugins, attached } => {
-            host::run::local::child(&folder, &id, &plugins, attached)
+        Command::Trial { folder, id, plugins, attached: true, allow_changed_plugins } => {
+            host::run::child::child(&folder, &id, &plugins, allow_changed_plugins)
+        }
+        Command::Trial { folder, id, plugins, attached: false, allow_changed_plugins } => {
+            match host::trial(&folder, &id, &plugins, allow_changed_plugins) {
+                Ok(true) => ExitCode::SUCCESS,
+                Ok(false) => ExitCode::FAILURE,
+                Err(diagnostics) => refuse(&diagnostics),
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use plugin_api::Kind;
 use plugin_api::load::Description;
 use serde_json::{Map, Value as Json, json};
 
-use crate::manifest::{KEYS, MOST};
+use crate::manifest::{KEYS, MOST, MOST_RETRIES};
 
 /// The schema of manifests with the options of these plugins.
 pub fn schema(plugins: &[Description]) -> Json {
@@ -44,6 +44,7 @@ pub fn schema(plugins: &[Description]) -> Json {
                 }),
                 "What the experiment adds to the objective. The model learns the bare value.",
             ),
+            "evaluation" => (evaluation(), "What happens around an evaluation."),
             "benchmark" => (of(Kind::Benchmark), "The objective."),
             "encoder" => {
                 (of(Kind::Encoder), "Between points and bits; by default the one that fits the space.")
@@ -89,6 +90,23 @@ pub fn schema(plugins: &[Description]) -> Json {
         "properties": properties,
         "required": ["name", "budget", "benchmark"],
         "additionalProperties": false,
+    })
+}
+
+fn evaluation() -> Json {
+    let time = json!({ "type": ["string", "null"], "pattern": "^[0-9.]+ ?(ms|s|m|h|d)$" });
+    let size = json!({ "type": ["string", "null"], "pattern": "^[0-9.]+ ?([KMGT]i?)?B$" });
+    let retries = json!({ "type": "integer", "minimum": 0, "maximum": MOST_RETRIES });
+    let on_failure = json!({ "enum": ["skip", "stop"] });
+    json!({
+        "type": "object",
+        "properties": {
+            "timeout": described(time, "How long one may take, such as 30s; none by default."),
+            "retries": described(retries, "How often a failed one is tried again; 1 by default."),
+            "on-failure": described(on_failure, "Go on without the value (skip, the default), or end the trial."),
+            "memory": described(size, "How much memory a trial's process may hold, such as 2GB; no limit by default."),
+        },
+        "additionalProperties": false
     })
 }
 

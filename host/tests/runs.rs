@@ -219,8 +219,11 @@ fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("--resume --run-id r"), "{stderr}");
-    let resumed = host(&[&arguments[..], &["--resume"]].concat(), "");
+    assert!(
+        stderr.contains(&format!("host run --resume {}", output_folder.join("several/r").display())),
+        "{stderr}"
+    );
+    let resumed = host(&["run", "--resume", output_folder.join("several/r").to_str().unwrap()], "");
     assert!(!resumed.contains("error"), "{resumed}");
     assert_eq!(journals(&output_folder), whole);
 }

@@ -9,7 +9,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use serde_yaml::Value;
 use sha2::{Digest, Sha256};
 
@@ -18,7 +18,7 @@ use self::expand::{MOST_TRIALS, SweepPoint, sweep_points, trial_id};
 use self::overrides::{Origin, Overrides};
 use crate::cli::PluginArguments;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::{Manifest, read_sweep};
+use crate::manifest::{Evaluation, Manifest, read_sweep};
 use crate::plugins::Plugins;
 use crate::plugins::locate::Folders;
 use crate::yaml::{self, KeyPath};
@@ -33,7 +33,8 @@ pub struct Plan {
     pub settings: Vec<Setting>,
     /// The plan as a manifest: running it is the same experiment.
     pub yaml: String,
-    /// What makes this plan this plan, as a hash: names, versions, options, budgets, seeds.
+    /// What makes this plan this plan, as a hash: names, options, budgets, seeds. Which code the names stand for is
+    /// the business of the run's identity.
     pub hash: String,
     /// The plugins.
     pub plugins: Plugins,
@@ -50,6 +51,8 @@ pub struct Setting {
     pub evaluations: usize,
     /// Cost of each bit that is set.
     pub l1: f64,
+    /// What happens around an evaluation.
+    pub evaluation: Evaluation,
     /// The objective.
     pub benchmark: Spec,
     /// Between its points and the model's bits.
@@ -283,8 +286,24 @@ fn named_values(axes: &[(KeyPath, Vec<Value>)], point: &SweepPoint) -> Vec<(Stri
 }
 
 fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
+    let settings: Vec<Json> = settings.iter().map(identity).collect();
     let identity = serde_json::to_vec(&(name, seeds, settings)).expect("a plan is plain data");
     hex(&Sha256::digest(identity))
+}
+
+/// A setting without the versions of its plugins.
+fn identity(setting: &Setting) -> Json {
+    // Taken apart, so that a new field is not forgotten.
+    let Setting { sweep, initial, evaluations, l1, evaluation, benchmark, encoder, methods } = setting;
+    let plugin = |spec: &Spec| json!([spec.name, spec.options]);
+    let methods: Vec<Json> = methods
+        .iter()
+        .map(|MethodPlan { name, surrogate, solver, shadows }| {
+            let shadows: Vec<Json> = shadows.iter().map(plugin).collect();
+            json!([name, plugin(surrogate), plugin(solver), shadows])
+        })
+        .collect();
+    json!([sweep, initial, evaluations, l1, evaluation, plugin(benchmark), plugin(encoder), methods])
 }
 
 /// Bytes as people write hashes.

@@ -33,6 +33,7 @@ pub(super) fn setting(
         initial: manifest.budget.initial,
         evaluations: manifest.budget.evaluations,
         l1: manifest.penalty.l1,
+        evaluation: manifest.evaluation,
         benchmark,
         encoder,
         methods: methods.into_iter().collect::<Option<_>>()?,

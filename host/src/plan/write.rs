@@ -23,6 +23,7 @@ pub(super) fn yaml(
     plan.insert("seeds".to_owned(), seeds(&manifest.seeds));
     plan.insert("budget".to_owned(), json!({ "initial": first.initial, "evaluations": first.evaluations }));
     plan.insert("penalty".to_owned(), json!({ "l1": first.l1 }));
+    plan.insert("evaluation".to_owned(), json!(first.evaluation));
     let benchmark = manifest.benchmark.as_ref().expect("a plan has a benchmark");
     plan.insert("benchmark".to_owned(), writer.plugin(&first.benchmark, benchmark));
     // A sweep over spaces may choose another encoder at each point.

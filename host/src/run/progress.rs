@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::Job;
+
 /// How often a plain line appears where there is no terminal.
 const SELDOM: Duration = Duration::from_secs(10);
 
@@ -56,10 +58,10 @@ impl Progress {
     }
 
     /// The trials with their evaluations, and how many of them are still to be run.
-    pub fn begin(&mut self, trials: &[(String, usize)], open: usize) {
+    pub fn begin(&mut self, trials: &[Job], open: usize) {
         self.trials = trials.len();
         self.done = trials.len() - open;
-        let mean = trials.iter().map(|(_, count)| count).sum::<usize>() / trials.len().max(1);
+        let mean = trials.iter().map(|job| job.evaluations).sum::<usize>() / trials.len().max(1);
         self.evaluations = (0, open * mean);
         if let Style::Bars { bars, all, .. } = &mut self.style {
             *all = bars.add(ProgressBar::new(self.evaluations.1 as u64));

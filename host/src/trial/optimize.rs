@@ -8,11 +8,12 @@ use plugin_api::{
     Surrogate,
 };
 
-use super::event::{Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
+use super::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
 use super::groups::{penalised, repair};
 use super::initial_design::initial_design;
 use super::seeds::Seeds;
 use super::unseen::unseen;
+use crate::manifest::OnFailure;
 
 /// The plugins of a trial.
 pub struct Parts {
@@ -35,6 +36,17 @@ pub struct Limits {
     pub evaluations: usize,
     /// Cost of each bit that is set.
     pub l1: f64,
+    /// What becomes of the trial when an evaluation fails.
+    pub on_failure: OnFailure,
+}
+
+/// What is known from an earlier run when a trial begins.
+#[derive(Clone, Copy, Default)]
+pub struct Known {
+    /// How many evaluations the surrogate has in its state already.
+    pub observed: usize,
+    /// How many evaluations are taken from the record, without asking what would be proposed now.
+    pub recalled: usize,
 }
 
 /// Who is told what happens.
@@ -48,6 +60,15 @@ pub trait Record {
         evaluating: Evaluating,
         evaluate: &mut dyn FnMut() -> Outcome,
     ) -> Result<Outcome, TrialError>;
+
+    /// Answers the point that was proposed and evaluated next in an earlier run, which is to be evaluated again.
+    fn recall(&mut self) -> Result<Point, TrialError>;
+
+    /// May keep the surrogate's state, which has seen so many evaluations.
+    fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>);
+
+    /// Hears that a step begins.
+    fn begins(&mut self, step: Step<'_>);
 
     /// Takes how long a step took.
     fn time(&mut self, step: Step<'_>, time: Duration) -> Result<(), TrialError>;
@@ -78,6 +99,14 @@ pub enum TrialError {
         /// What it answered.
         source: plugin_api::Error,
     },
+    /// An evaluation failed, and the experiment wants no trial to go on after that.
+    #[error("evaluation {evaluation} failed: {reason}")]
+    Evaluation {
+        /// Counted from 1.
+        evaluation: usize,
+        /// Why.
+        reason: String,
+    },
     /// The journal cannot be written, read or continued.
     #[error("{0}")]
     Journal(String),
@@ -90,19 +119,17 @@ pub enum TrialError {
 pub fn optimize(
     parts: Parts,
     limits: Limits,
+    known: Known,
     seeds: &Seeds,
     record: &mut dyn Record,
 ) -> Result<Finished, TrialError> {
-    let mut trial = Optimization::new(parts, limits, seeds.clone(), record);
+    let mut trial = Optimization::new(parts, limits, known, seeds.clone(), record);
     for point in initial_design(&trial.space, limits.initial, seeds.initial_design()) {
         let bits = trial.encode(&point)?;
         trial.evaluate(Phase::Initial, point, bits)?;
     }
     for iteration in 1..=limits.evaluations {
-        let f = trial.draw(iteration)?;
-        let answers = trial.solve(iteration, &f)?;
-        let Some(bits) = trial.choose(iteration, &f, answers)? else { break };
-        let point = trial.decode(&bits)?;
+        let Some((point, bits)) = trial.propose(iteration)? else { break };
         trial.evaluate(Phase::Search, point, bits)?;
     }
     trial.finish()
@@ -111,12 +138,15 @@ pub fn optimize(
 struct Optimization<'r> {
     parts: Parts,
     limits: Limits,
+    known: Known,
     seeds: Seeds,
     record: &'r mut dyn Record,
     space: Space,
     layout: Layout,
     /// Every point evaluated, whether that failed or not.
     seen: BTreeSet<Bits>,
+    /// Those that gave no value: they are not proposed again even where the objective is noisy.
+    without_value: BTreeSet<Bits>,
     evaluations: usize,
     best: Option<Best>,
 }
@@ -133,16 +163,18 @@ fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialErr
 }
 
 impl<'r> Optimization<'r> {
-    fn new(parts: Parts, limits: Limits, seeds: Seeds, record: &'r mut dyn Record) -> Self {
+    fn new(parts: Parts, limits: Limits, known: Known, seeds: Seeds, record: &'r mut dyn Record) -> Self {
         let (space, layout) = (parts.benchmark.space(), parts.encoder.layout());
         Self {
             parts,
             limits,
+            known,
             seeds,
             record,
             space,
             layout,
             seen: BTreeSet::new(),
+            without_value: BTreeSet::new(),
             evaluations: 0,
             best: None,
         }
@@ -188,20 +220,49 @@ impl<'r> Optimization<'r> {
         if let Outcome::Ok { value } = outcome {
             let sign = self.sign();
             // The model learns the bare value; the penalty enters the problem, where it is known exactly.
-            self.parts.surrogate.observe(&bits, sign * value).map_err(failed("observing a value"))?;
+            if evaluation > self.known.observed {
+                self.parts.surrogate.observe(&bits, sign * value).map_err(failed("observing a value"))?;
+            }
             let sum = value + sign * penalty;
             total = Some(sum);
             if self.best.as_ref().is_none_or(|best| sign * sum < sign * best.total) {
                 self.best = Some(Best { total: sum, bits: bits.clone(), point });
             }
         }
+        if total.is_none() {
+            self.without_value.insert(bits.clone());
+        }
         self.seen.insert(bits);
         let best = self.best.as_ref().map(|best| best.total);
-        self.record.event(Event::Evaluated(Evaluated { evaluation, outcome, penalty, total, best }))
+        let failure = outcome.reason().map(str::to_owned);
+        self.record.event(Event::Evaluated(Evaluated { evaluation, outcome, penalty, total, best }))?;
+        if let (Some(reason), OnFailure::Stop) = (failure, self.limits.on_failure) {
+            return Err(TrialError::Evaluation { evaluation, reason });
+        }
+        if evaluation > self.known.observed {
+            let surrogate = &self.parts.surrogate;
+            self.record.keep(evaluation, &mut || surrogate.save());
+        }
+        Ok(())
+    }
+
+    /// The next point: as an earlier run had it, or by asking surrogate and solver; `None` where all has been seen.
+    fn propose(&mut self, iteration: usize) -> Result<Option<(Point, Bits)>, TrialError> {
+        if self.evaluations < self.known.recalled {
+            let point = self.record.recall()?;
+            self.space.check(&point).map_err(failed("recalling a point"))?;
+            let bits = self.encode(&point)?;
+            return Ok(Some((point, bits)));
+        }
+        let f = self.draw(iteration)?;
+        let answers = self.solve(iteration, &f)?;
+        let Some(bits) = self.choose(iteration, &f, answers)? else { return Ok(None) };
+        Ok(Some((self.decode(&bits)?, bits)))
     }
 
     /// A Thompson sample with the penalty in its linear terms.
     fn draw(&mut self, iteration: usize) -> Result<Acquisition, TrialError> {
+        self.record.begins(Step::Fit(iteration));
         let started = Instant::now();
         let drawn = self.parts.surrogate.draw(self.seeds.draw(iteration));
         let drawn =
@@ -223,6 +284,7 @@ impl<'r> Optimization<'r> {
             if let Some(best) = &self.best {
                 problem = problem.with_incumbent(best.bits.clone());
             }
+            self.record.begins(Step::Solve(iteration, name, i == 0));
             let started = Instant::now();
             let answer = solver.minimize(&problem, seed);
             let time = started.elapsed();
@@ -241,11 +303,8 @@ impl<'r> Optimization<'r> {
         answers: Vec<Answered>,
     ) -> Result<Option<Bits>, TrialError> {
         let followed = answers.first().expect("a method has a solver").bits.clone();
-        let chosen = if self.parts.benchmark.deterministic() {
-            unseen(followed, f, &self.layout, &self.seen, self.seeds.unseen(iteration))
-        } else {
-            Some((followed, Choice::Answer))
-        };
+        let avoided = if self.parts.benchmark.deterministic() { &self.seen } else { &self.without_value };
+        let chosen = unseen(followed, f, &self.layout, avoided, self.seeds.unseen(iteration));
         let Some((bits, choice)) = chosen else { return Ok(None) };
         self.record.event(Event::Proposed(Proposed { iteration, answers, choice }))?;
         Ok(Some(bits))
@@ -384,6 +443,11 @@ mod tests {
             self.0.push(Event::Evaluating(evaluating));
             Ok(evaluate())
         }
+        fn recall(&mut self) -> Result<Point, TrialError> {
+            panic!("there is no earlier run")
+        }
+        fn keep(&mut self, _: usize, _: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {}
+        fn begins(&mut self, _: Step<'_>) {}
         fn time(&mut self, _: Step<'_>, _: Duration) -> Result<(), TrialError> {
             Ok(())
         }
@@ -408,8 +472,9 @@ mod tests {
             solvers: vec![("stubborn".to_owned(), Box::new(Stubborn(Arc::clone(&linear))))],
         };
         let mut events = Events::default();
-        let limits = Limits { initial: 2, evaluations, l1: 0.25 };
-        let finished = optimize(parts, limits, &Seeds::new("test", 1), &mut events).unwrap();
+        let limits = Limits { initial: 2, evaluations, l1: 0.25, on_failure: OnFailure::Skip };
+        let finished =
+            optimize(parts, limits, Known::default(), &Seeds::new("test", 1), &mut events).unwrap();
         let (observed, linear) = (observed.lock().unwrap().clone(), linear.lock().unwrap().clone());
         Run { finished, events: events.0, observed, linear }
     }

@@ -2,6 +2,8 @@
 //!
 //! Reading goes on after a mistake, so that all of them are reported at once.
 
+mod evaluation;
+
 use std::collections::BTreeSet;
 
 use plugin_api::Kind;
@@ -12,6 +14,8 @@ use crate::diagnostic::nearest;
 use crate::plan::error::{Mistake, PlanError};
 use crate::yaml::KeyPath;
 
+pub use self::evaluation::{EVALUATION_KEYS, Evaluation, MOST_RETRIES, OnFailure};
+
 /// One experiment at one point of its sweep.
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -19,6 +23,7 @@ pub struct Manifest {
     pub seeds: Vec<u64>,
     pub budget: Budget,
     pub penalty: Penalty,
+    pub evaluation: Evaluation,
     /// Absent only where it is a mistake.
     pub benchmark: Option<PluginUse>,
     /// By default the one that fits the space.
@@ -79,6 +84,7 @@ pub const KEYS: &[&str] = &[
     "seeds",
     "budget",
     "penalty",
+    "evaluation",
     "benchmark",
     "encoder",
     "surrogate",
@@ -120,6 +126,8 @@ impl Manifest {
             reader.required(keys, &root, "budget", "such as `budget: { initial: 20, evaluations: 100 }`");
         let budget = budget.and_then(|value| reader.budget(value));
         let penalty = keys.get("penalty").map_or(Some(Penalty { l1: 0.0 }), |value| reader.penalty(value));
+        let evaluation =
+            keys.get("evaluation").map_or(Some(Evaluation::default()), |value| reader.evaluation(value));
         let benchmark =
             reader.required(keys, &root, "benchmark", "the objective, such as `benchmark: ising`");
         let benchmark =
@@ -135,6 +143,7 @@ impl Manifest {
             seeds: seeds.unwrap_or_else(|| vec![1]),
             budget: budget.unwrap_or(Budget { initial: 1, evaluations: 1 }),
             penalty: penalty.unwrap_or(Penalty { l1: 0.0 }),
+            evaluation: evaluation.unwrap_or_default(),
             benchmark,
             encoder: encoder.flatten(),
             methods,
@@ -327,7 +336,11 @@ impl Reader<'_> {
             // One method, named for its solver.
             let mut methods = Vec::from_iter(self.method(keys, &root, String::new()));
             for method in &mut methods {
-                method.name = method.solver.name.rsplit('/').next().unwrap_or_default().to_owned();
+                method.name = method.solver.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+                if !is_name(&method.name) {
+                    let error = PlanError::Name { name: method.name.clone() };
+                    self.mistakes.push(Mistake::at(&method.solver.path, error));
+                }
             }
             return methods;
         };
@@ -469,7 +482,7 @@ impl Reader<'_> {
 }
 
 /// Whether a text can be a folder's name on every system, and a name in every table.
-fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric();
     (1..=64).contains(&name.len())
         && name.starts_with(letter)

@@ -1,0 +1,171 @@
+//! A trial's own process: what it does, and how it tells whoever started it.
+//!
+//! It speaks in lines of JSON on its standard output and hears one word, `stop`, on its standard input. When the
+//! input ends, whoever started it is gone, and it ends at once with all that it has started.
+
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::progress::Activity;
+use super::{TrialFailure, open_trial, run_trial};
+use crate::cli::PluginArguments;
+use crate::trial::event::Event;
+use crate::trial::journal::Signal;
+use crate::trial::optimize::Step;
+
+/// What a child says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Line {
+    /// It is there.
+    Alive,
+    /// It turns to something that may take its time.
+    Begins { activity: Activity },
+    /// It evaluates this point, for the first time or again.
+    Evaluating { evaluation: usize },
+    /// How far the trial is.
+    Advanced { evaluation: usize, best: Option<f64> },
+    /// Why it failed.
+    Failed { reason: String },
+}
+
+/// The word that asks a child to stop after the evaluation under way.
+pub(super) const STOP: &str = "stop\n";
+
+/// A child's exit code when it stopped on request.
+pub(super) const STOPPED: u8 = 3;
+
+/// How often a child says that it is there.
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// Runs one trial, attached to the process that started this one.
+pub fn child(folder: &Path, id: &str, plugins: &PluginArguments, trust: bool) -> ExitCode {
+    end_with_parent();
+    let words = Arc::new(Words::take_over());
+    let stop = Arc::new(AtomicBool::new(false));
+    listen(stop.clone());
+    beat(words.clone());
+    let ended = open_trial(folder, id, plugins).and_then(|mut trial| {
+        limit_memory(trial.memory()).map_err(TrialFailure::Failed)?;
+        run_trial(&mut trial, folder, trust, &stop, &mut |signal| {
+            let line = match signal {
+                Signal::Begins(Step::Fit(_)) => Line::Begins { activity: Activity::Fit },
+                Signal::Begins(Step::Solve(..)) => Line::Begins { activity: Activity::Solve },
+                Signal::Begins(Step::Evaluate(evaluation)) => Line::Evaluating { evaluation },
+                Signal::Happened(Event::Evaluated(evaluated)) => {
+                    Line::Advanced { evaluation: evaluated.evaluation, best: evaluated.best }
+                }
+                Signal::Happened(_) => return,
+            };
+            words.say(&line);
+        })
+    });
+    match ended {
+        Ok(()) => 0.into(),
+        Err(TrialFailure::Stopped) => STOPPED.into(),
+        Err(TrialFailure::Failed(reason)) => {
+            words.say(&Line::Failed { reason });
+            1.into()
+        }
+    }
+}
+
+/// Where a child's lines go. A plugin may print what it likes: it goes to the error output.
+struct Words(Mutex<Box<dyn Write + Send>>);
+
+impl Words {
+    #[cfg(unix)]
+    fn take_over() -> Self {
+        use std::os::fd::AsFd;
+        let own = std::io::stdout().as_fd().try_clone_to_owned();
+        let moved = own.and_then(|own| {
+            rustix::stdio::dup2_stdout(std::io::stderr())?;
+            Ok(own)
+        });
+        match moved {
+            Ok(own) => Self(Mutex::new(Box::new(std::fs::File::from(own)))),
+            Err(_) => Self(Mutex::new(Box::new(std::io::stdout()))),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn take_over() -> Self {
+        Self(Mutex::new(Box::new(std::io::stdout())))
+    }
+
+    fn say(&self, line: &Line) {
+        let mut text = serde_json::to_string(line).expect("a line is plain data");
+        text.push('\n');
+        let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever listened may be gone; then the input ends too, and this process with it.
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+/// Raises the flag at the word `stop`; ends the process where the input ends.
+fn listen(stop: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if line == STOP.trim_end() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        end_at_once();
+    });
+}
+
+fn beat(words: Arc<Words>) {
+    std::thread::spawn(move || {
+        loop {
+            words.say(&Line::Alive);
+            std::thread::sleep(HEARTBEAT);
+        }
+    });
+}
+
+/// Asks the system to end this process with its parent, also where it is stopped and cannot see its input end.
+fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+    {
+        tracing::debug!("this process may outlive its parent: {error}");
+    }
+}
+
+/// Ends this process and all that a plugin has started, without a word to anybody: a plugin may be in the middle of
+/// anything.
+fn end_at_once() -> ! {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpgrp, getpid, kill_current_process_group, kill_process};
+        // Started by hand, it may share its group with whoever did.
+        if getpgrp() == getpid() {
+            let _ = kill_current_process_group(Signal::KILL);
+        }
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+    std::process::exit(1)
+}
+
+/// No more memory than this from now on: an allocation beyond it ends the process.
+fn limit_memory(limit: Option<u64>) -> Result<(), String> {
+    let Some(bytes) = limit else { return Ok(()) };
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Resource, Rlimit, setrlimit};
+        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+        setrlimit(Resource::Data, limit)
+            .map_err(|error| format!("cannot limit memory to {bytes} bytes: {error}"))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = bytes;
+        Err("`evaluation.memory` needs Linux; leave it out here".to_owned())
+    }
+}

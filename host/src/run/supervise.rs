@@ -1,0 +1,432 @@
+//! Watches over one trial's process: passes on what it says, ends it when it takes too long or falls silent, and
+//! starts it again, within bounds, when it dies.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use super::child::{Line, STOP, STOPPED};
+use super::progress::Activity;
+use super::{Job, Settings, TRIALS, TrialFailure};
+use crate::trial::incident::{self, Incident};
+use crate::trial::journal::is_finished;
+
+/// How often a process may die in a row without having come any further. Dying in an evaluation is another matter:
+/// the manifest says how often that is tried again.
+const RESTARTS: usize = 2;
+
+/// How often the clocks are looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long the pipes of a process that has ended are listened to, where something else keeps them open.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// No line of a plugin's is longer than this; the rest of it is lost.
+const LONGEST_LINE: usize = 8192;
+
+/// The last lines of the error output that are kept for a reason.
+const LAST_WORDS: usize = 20;
+
+/// What a supervisor tells the run.
+pub(super) enum Message {
+    Begins(Job),
+    Doing(String, Activity),
+    Advanced(String, usize, Option<f64>),
+    Said(String, String),
+    Ended(String, Result<(), TrialFailure>),
+}
+
+/// One trial, and all that watching over it takes.
+pub(super) struct Supervisor<'a> {
+    pub(super) executable: &'a Path,
+    pub(super) folder: &'a Path,
+    pub(super) job: &'a Job,
+    pub(super) settings: &'a Settings,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) messages: &'a mpsc::SyncSender<Message>,
+}
+
+/// How a process ended.
+enum End {
+    Finished,
+    Stopped,
+    Failed(String),
+    Died(Death),
+}
+
+struct Death {
+    evaluation: Option<usize>,
+    timed_out: bool,
+    /// Without what differs from one time to the next: it may stand in a journal.
+    reason: String,
+    last_words: Vec<String>,
+    /// Whether the trial came any further in this life.
+    advanced: bool,
+}
+
+impl Supervisor<'_> {
+    /// Runs the trial to its end, whatever that is.
+    pub(super) fn run(&self) -> Result<(), TrialFailure> {
+        let mut restarts = 0;
+        loop {
+            let death = match self.run_once()? {
+                End::Finished => return Ok(()),
+                End::Stopped => return Err(TrialFailure::Stopped),
+                End::Failed(reason) => return self.fail(reason),
+                End::Died(death) => death,
+            };
+            let Death { evaluation, timed_out, reason, last_words, advanced } = death;
+            self.note(&Incident::Died { evaluation, timed_out, reason: reason.clone() })?;
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(TrialFailure::Stopped);
+            }
+            restarts = if advanced || evaluation.is_some() { 0 } else { restarts + 1 };
+            if restarts > RESTARTS {
+                let times = restarts;
+                return self.fail(match &last_words[..] {
+                    [] => format!("{reason}, {times} times at the same place"),
+                    said => {
+                        format!("{reason}, {times} times at the same place; it said:\n{}", said.join("\n"))
+                    }
+                });
+            }
+            let place = evaluation.map(|at| format!(" in evaluation {at}")).unwrap_or_default();
+            self.send(Message::Said(self.job.id.clone(), format!("{reason}{place}; starting it again")));
+        }
+    }
+
+    fn fail(&self, reason: String) -> Result<(), TrialFailure> {
+        self.note(&Incident::Failed { reason: reason.clone() })?;
+        Err(TrialFailure::Failed(reason))
+    }
+
+    fn note(&self, incident: &Incident) -> Result<(), TrialFailure> {
+        let folder = self.folder.join(TRIALS).join(&self.job.id);
+        incident::add(&folder, incident).map_err(|error| {
+            let (Incident::Died { reason, .. } | Incident::Failed { reason }) = incident;
+            TrialFailure::Failed(format!(
+                "{reason}\nand that cannot be written to {}: {error}",
+                folder.display()
+            ))
+        })
+    }
+
+    fn send(&self, message: Message) {
+        // The run outlives its supervisors.
+        let _ = self.messages.send(message);
+    }
+
+    fn start(&self) -> Result<Child, TrialFailure> {
+        let mut command = Command::new(self.executable);
+        command.arg("trial").arg(self.folder).arg(&self.job.id).arg("--attached");
+        for directory in &self.settings.plugins.directories {
+            command.arg("--plugin-dir").arg(directory);
+        }
+        if self.settings.plugins.allow_insecure {
+            command.arg("--allow-insecure-plugins");
+        }
+        if self.settings.allow_changed_plugins {
+            command.arg("--allow-changed-plugins");
+        }
+        // A group of its own: what a plugin starts can be ended with it, and Ctrl-C is for the host alone.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        child.map_err(|error| TrialFailure::Failed(format!("cannot start a process: {error}")))
+    }
+
+    /// Starts the process, and watches until it ends.
+    fn run_once(&self) -> Result<End, TrialFailure> {
+        let mut child = self.start()?;
+        let mut lifeline = child.stdin.take();
+        let (sender, lines) = mpsc::sync_channel(64);
+        let stdout = child.stdout.take();
+        // Not scoped: a process that a plugin has sent its own ways may keep the pipes open for ever.
+        std::thread::spawn(move || each_line(stdout, |line| drop(sender.send(line))));
+        let words = LastWords::listen(child.stderr.take(), &self.job.id, self.messages.clone());
+        let mut watch = Watch::new();
+        let status = loop {
+            if self.stop.load(Ordering::Relaxed) && !watch.told {
+                watch.told = true;
+                let _ = lifeline.as_mut().map(|pipe| pipe.write_all(STOP.as_bytes()));
+            }
+            match lines.recv_timeout(TICK) {
+                Ok(line) => self.hear(&line, &mut watch),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
+            }
+            watch.pass_time();
+            if watch.killed.is_none()
+                && let Some(why) = self.overdue(&watch)
+            {
+                watch.killed = Some(why);
+                end_group(&mut child);
+            }
+            if has_ended(&mut child) {
+                // What it has started would keep its pipes open, and outlive it.
+                end_group(&mut child);
+                break child.wait();
+            }
+        };
+        while let Ok(line) = lines.recv_timeout(LINGER) {
+            self.hear(&line, &mut watch);
+        }
+        let status =
+            status.map_err(|error| TrialFailure::Failed(format!("lost the trial's process: {error}")))?;
+        Ok(self.end(status, watch, words.take()))
+    }
+
+    fn hear(&self, line: &str, watch: &mut Watch) {
+        watch.silent = Duration::ZERO;
+        let id = || self.job.id.clone();
+        match serde_json::from_str(line) {
+            Ok(Line::Alive) => {}
+            Ok(Line::Begins { activity }) => {
+                watch.evaluating = None;
+                self.send(Message::Doing(id(), activity));
+            }
+            Ok(Line::Evaluating { evaluation }) => {
+                watch.evaluating = Some((evaluation, Duration::ZERO));
+                self.send(Message::Doing(id(), Activity::Evaluate));
+            }
+            Ok(Line::Advanced { evaluation, best }) => {
+                watch.advanced |= watch.evaluating.take().is_some();
+                self.send(Message::Advanced(id(), evaluation, best));
+            }
+            Ok(Line::Failed { reason }) => watch.failed = Some(reason),
+            Err(_) => self.send(Message::Said(id(), line.to_owned())),
+        }
+    }
+
+    /// Whether it is time to end the process, and why.
+    fn overdue(&self, watch: &Watch) -> Option<(bool, String)> {
+        if let (Some(limit), Some((_, taken))) = (self.job.timeout, watch.evaluating)
+            && taken > limit
+        {
+            return Some((true, format!("no value within {limit:?}")));
+        }
+        let patience = self.settings.patience;
+        (watch.silent > patience)
+            .then(|| (false, format!("the trial's process stopped answering for {patience:?}")))
+    }
+
+    fn end(&self, status: ExitStatus, watch: Watch, last_words: Vec<String>) -> End {
+        if let Some(reason) = watch.failed {
+            return End::Failed(reason);
+        }
+        // A plugin may end the process with any code, 0 among them.
+        if is_finished(&self.folder.join(TRIALS).join(&self.job.id)) {
+            return End::Finished;
+        }
+        if watch.told && status.code() == Some(STOPPED.into()) {
+            return End::Stopped;
+        }
+        let (timed_out, reason) = watch.killed.unwrap_or_else(|| (false, reason(status)));
+        let evaluation = watch.evaluating.map(|(evaluation, _)| evaluation);
+        End::Died(Death { evaluation, timed_out, reason, last_words, advanced: watch.advanced })
+    }
+}
+
+/// Passes on a process's error output, and keeps the last of it.
+struct LastWords {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    ended: mpsc::Receiver<()>,
+}
+
+impl LastWords {
+    fn listen(stderr: Option<ChildStderr>, id: &str, messages: mpsc::SyncSender<Message>) -> Self {
+        let lines = Arc::new(Mutex::new(VecDeque::new()));
+        let (sender, ended) = mpsc::channel();
+        let (kept, id) = (lines.clone(), id.to_owned());
+        std::thread::spawn(move || {
+            each_line(stderr, |line| {
+                let _ = messages.send(Message::Said(id.clone(), line.clone()));
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() == LAST_WORDS {
+                    kept.pop_front();
+                }
+                kept.push_back(line);
+            });
+            drop(sender);
+        });
+        Self { lines, ended }
+    }
+
+    /// The last lines, when the process has ended.
+    fn take(self) -> Vec<String> {
+        let _ = self.ended.recv_timeout(LINGER);
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+}
+
+/// What is known of a process while it runs.
+struct Watch {
+    /// Since it last said anything.
+    silent: Duration,
+    /// The evaluation under way, and how long it has taken.
+    evaluating: Option<(usize, Duration)>,
+    advanced: bool,
+    /// Whether it was told to stop.
+    told: bool,
+    /// Why it was ended: whether it took too long, and in words.
+    killed: Option<(bool, String)>,
+    /// Why it says it failed.
+    failed: Option<String>,
+    last: Instant,
+}
+
+impl Watch {
+    fn new() -> Self {
+        Self {
+            silent: Duration::ZERO,
+            evaluating: None,
+            advanced: false,
+            told: false,
+            killed: None,
+            failed: None,
+            last: Instant::now(),
+        }
+    }
+
+    fn pass_time(&mut self) {
+        // When this process was stopped for a while, as by Ctrl-Z, the trial's may have been as well.
+        let passed = self.last.elapsed().min(TICK * 20);
+        self.last = Instant::now();
+        self.silent += passed;
+        if let Some((_, taken)) = &mut self.evaluating {
+            *taken += passed;
+        }
+    }
+}
+
+/// Whether a process has ended; it keeps its number until it is waited for.
+fn has_ended(child: &mut Child) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(Pid::from_child(child)), options), Ok(None))
+    }
+    #[cfg(not(unix))]
+    {
+        !matches!(child.try_wait(), Ok(None))
+    }
+}
+
+/// Ends a process and all that it has started.
+fn end_group(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    let _ = child.kill();
+}
+
+/// Why a process ended, by the signal's name.
+fn reason(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return match SIGNALS.iter().find(|(number, _)| *number == signal) {
+            Some((_, "SIGKILL")) => {
+                "the trial's process was killed by SIGKILL, as systems do when memory runs out".to_owned()
+            }
+            Some((_, name)) => format!("the trial's process was killed by {name}"),
+            None => format!("the trial's process was killed by signal {signal}"),
+        };
+    }
+    match status.code() {
+        Some(code) => format!("the trial's process ended with exit code {code} before the trial did"),
+        None => format!("the trial's process ended with {status} before the trial did"),
+    }
+}
+
+#[cfg(unix)]
+const SIGNALS: &[(i32, &str)] = {
+    use rustix::process::Signal;
+    &[
+        (Signal::HUP.as_raw(), "SIGHUP"),
+        (Signal::INT.as_raw(), "SIGINT"),
+        (Signal::QUIT.as_raw(), "SIGQUIT"),
+        (Signal::ILL.as_raw(), "SIGILL"),
+        (Signal::TRAP.as_raw(), "SIGTRAP"),
+        (Signal::ABORT.as_raw(), "SIGABRT"),
+        (Signal::BUS.as_raw(), "SIGBUS"),
+        (Signal::FPE.as_raw(), "SIGFPE"),
+        (Signal::KILL.as_raw(), "SIGKILL"),
+        (Signal::USR1.as_raw(), "SIGUSR1"),
+        (Signal::SEGV.as_raw(), "SIGSEGV"),
+        (Signal::USR2.as_raw(), "SIGUSR2"),
+        (Signal::PIPE.as_raw(), "SIGPIPE"),
+        (Signal::ALARM.as_raw(), "SIGALRM"),
+        (Signal::TERM.as_raw(), "SIGTERM"),
+        (Signal::XCPU.as_raw(), "SIGXCPU"),
+        (Signal::XFSZ.as_raw(), "SIGXFSZ"),
+        (Signal::SYS.as_raw(), "SIGSYS"),
+    ]
+};
+
+/// Calls back with each line, cut where it is too long, until the input ends.
+fn each_line(input: Option<impl Read>, mut line: impl FnMut(String)) {
+    let Some(input) = input else { return };
+    let mut input = BufReader::new(input);
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        // Not all at once: a plugin may write for ever without ending a line.
+        match input.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut bytes) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let whole = bytes.ends_with(b"\n");
+        line(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned());
+        if !whole && bytes.len() == LONGEST_LINE && skip_line(&mut input).is_err() {
+            return;
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let (skipped, done) = match buffer.iter().position(|&byte| byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        input.consume(skipped);
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_passed_on_and_long_ones_cut() {
+        let text = format!("one\ntwo\r\n{}\nthree", "x".repeat(3 * LONGEST_LINE));
+        let mut lines = Vec::new();
+        each_line(Some(text.as_bytes()), |line| lines.push(line));
+        let lengths: Vec<usize> = lines.iter().map(String::len).collect();
+        assert_eq!(lengths, [3, 3, LONGEST_LINE, 5]);
+        assert_eq!((&*lines[1], &*lines[3]), ("two", "three"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn signals_are_told_by_name() {
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(reason(ExitStatus::from_raw(11)), "the trial's process was killed by SIGSEGV");
+        assert_eq!(reason(ExitStatus::from_raw(6)), "the trial's process was killed by SIGABRT");
+        assert_eq!(
+            reason(ExitStatus::from_raw(7 << 8)),
+            "the trial's process ended with exit code 7 before the trial did"
+        );
+    }
+}
