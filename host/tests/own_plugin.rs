@@ -3,10 +3,8 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use insta::assert_snapshot;
+use support::build;
 
 /// The blocks of code in the crate's documentation that begin with this fence.
 fn documented(fence: &str) -> String {
@@ -17,27 +15,6 @@ fn documented(fence: &str) -> String {
     let block = lines[start + 1..].iter().take_while(|line| **line != "```");
     let shown = block.filter(|line| !line.starts_with("# fn main"));
     shown.map(|line| format!("{line}\n")).collect()
-}
-
-/// Builds a crate in a folder of its own; dependencies are those that the boundary's tests compile too.
-fn build(name: &str, manifest: &str, source: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-plugins").join(name);
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boundary/target");
-    std::fs::create_dir_all(folder.join("src")).unwrap();
-    let api = support::workspace().join("plugin-api");
-    let manifest = manifest.replace("../workbench/plugin-api", &api.display().to_string().replace('\\', "/"));
-    std::fs::write(folder.join("Cargo.toml"), format!("{manifest}\n[workspace]\n")).unwrap();
-    std::fs::write(folder.join("src/lib.rs"), source).unwrap();
-    std::fs::copy(support::workspace().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let mut build = Command::new(env!("CARGO"));
-    let built = build
-        .args(["build", "--offline", "--target-dir"])
-        .arg(&target)
-        .current_dir(&folder)
-        .output()
-        .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    target.join("debug")
 }
 
 #[test]

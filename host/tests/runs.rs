@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use support::{SMALLEST, command, host, output};
+use support::{SMALLEST, command, host, journals_in, output};
 
 const BENCHMARKS: &[(&str, &str)] = &[
     ("bqp", "{ n: 8 }"),
@@ -31,9 +31,7 @@ fn run(manifest: &str, more: &[&str]) -> BTreeMap<String, String> {
 
 fn journals(results: &Path) -> BTreeMap<String, String> {
     let name = std::fs::read_dir(results).unwrap().next().unwrap().unwrap().path();
-    let trials = std::fs::read_dir(name.join("r/trials")).unwrap().map(|entry| entry.unwrap().path());
-    let read = |path: &Path| std::fs::read_to_string(path.join("journal.jsonl")).unwrap();
-    trials.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), read(&path))).collect()
+    journals_in(&name.join("r"))
 }
 
 #[test]

@@ -31,6 +31,9 @@ const LONGEST_LINE: usize = 8192;
 /// The last lines of the error output that are kept for a reason.
 const LAST_WORDS: usize = 20;
 
+/// What Rust says before it aborts for want of memory.
+const OUT_OF_MEMORY: &str = "memory allocation of ";
+
 /// What a supervisor tells the run.
 pub(super) enum Message {
     Begins(Job),
@@ -225,7 +228,7 @@ impl Supervisor<'_> {
         if watch.told && status.code() == Some(STOPPED.into()) {
             return End::Stopped;
         }
-        let (timed_out, reason) = watch.killed.unwrap_or_else(|| (false, reason(status)));
+        let (timed_out, reason) = watch.killed.unwrap_or_else(|| (false, reason(status, &last_words)));
         let evaluation = watch.evaluating.map(|(evaluation, _)| evaluation);
         End::Died(Death { evaluation, timed_out, reason, last_words, advanced: watch.advanced })
     }
@@ -246,8 +249,11 @@ impl LastWords {
             each_line(stderr, |line| {
                 let _ = messages.send(Message::Said(id.clone(), line.clone()));
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                // A backtrace may come after it.
+                let first_is_the_reason =
+                    kept.front().is_some_and(|line: &String| line.starts_with(OUT_OF_MEMORY));
                 if kept.len() == LAST_WORDS {
-                    kept.pop_front();
+                    kept.remove(usize::from(first_is_the_reason));
                 }
                 kept.push_back(line);
             });
@@ -328,7 +334,10 @@ fn end_group(child: &mut Child) {
 }
 
 /// Why a process ended, by the signal's name.
-fn reason(status: ExitStatus) -> String {
+fn reason(status: ExitStatus, last_words: &[String]) -> String {
+    if let Some(words) = last_words.iter().find(|line| line.starts_with(OUT_OF_MEMORY)) {
+        return format!("the trial's process ran out of memory: {words}");
+    }
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return match SIGNALS.iter().find(|(number, _)| *number == signal) {
@@ -422,10 +431,10 @@ mod tests {
     #[test]
     fn signals_are_told_by_name() {
         use std::os::unix::process::ExitStatusExt;
-        assert_eq!(reason(ExitStatus::from_raw(11)), "the trial's process was killed by SIGSEGV");
-        assert_eq!(reason(ExitStatus::from_raw(6)), "the trial's process was killed by SIGABRT");
+        assert_eq!(reason(ExitStatus::from_raw(11), &[]), "the trial's process was killed by SIGSEGV");
+        assert_eq!(reason(ExitStatus::from_raw(6), &[]), "the trial's process was killed by SIGABRT");
         assert_eq!(
-            reason(ExitStatus::from_raw(7 << 8)),
+            reason(ExitStatus::from_raw(7 << 8), &[]),
             "the trial's process ended with exit code 7 before the trial did"
         );
     }

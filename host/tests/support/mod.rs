@@ -1,6 +1,8 @@
 //! Runs the `host` binary beside freshly built plugins, and shows what a person would see.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -76,3 +78,58 @@ benchmark: { use: labs, options: { n: 6 } }
 surrogate: random
 solver: annealing
 ";
+
+/// Builds a crate in a folder of its own; dependencies are those that the boundary's tests compile too.
+pub(crate) fn build(name: &str, manifest: &str, source: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-plugins").join(name);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boundary/target");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let api = workspace().join("plugin-api");
+    let manifest = manifest.replace("../workbench/plugin-api", &api.display().to_string().replace('\\', "/"));
+    std::fs::write(folder.join("Cargo.toml"), format!("{manifest}\n[workspace]\n")).unwrap();
+    std::fs::write(folder.join("src/lib.rs"), source).unwrap();
+    std::fs::copy(workspace().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let mut build = Command::new(env!("CARGO"));
+    let built = build
+        .args(["build", "--offline", "--target-dir"])
+        .arg(&target)
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    target.join("debug")
+}
+
+/// The journals of a run, by trial.
+pub(crate) fn journals_in(run: &Path) -> BTreeMap<String, String> {
+    let trials = std::fs::read_dir(run.join("trials")).unwrap().map(|entry| entry.unwrap().path());
+    let read = |path: &Path| std::fs::read_to_string(path.join("journal.jsonl")).unwrap_or_default();
+    trials.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), read(&path))).collect()
+}
+
+/// The events of a journal.
+pub(crate) fn events(journal: &str) -> Vec<serde_json::Value> {
+    journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The processes that have this in their command line, whose words end with NUL.
+#[cfg(target_os = "linux")]
+pub(crate) fn processes_with(words: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mentions = |process: &u32| {
+        let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        *process != std::process::id() && String::from_utf8_lossy(&line).contains(words)
+    };
+    numbers.filter(mentions).collect()
+}
+
+/// Elsewhere, `ps` tells.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) fn processes_with(words: &str) -> Vec<u32> {
+    let listed = Command::new("ps").args(["-axo", "pid=,command="]).output().unwrap();
+    let words = words.replace('\0', " ");
+    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let mentions = text.lines().filter(|line| line.contains(&words));
+    mentions.filter_map(|line| line.trim().split(' ').next()?.parse().ok()).collect()
+}

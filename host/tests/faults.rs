@@ -1,0 +1,181 @@
+//! Objectives that fail in every way: each failure is recorded, and the experiment goes on.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::OnceLock;
+
+use insta::assert_snapshot;
+use serde_json::Value as Json;
+use support::{build, events, journals_in};
+
+const CARGO: &str = "\
+[package]
+name = \"benchmark-fault\"
+version = \"0.1.0\"
+edition = \"2024\"
+
+[lib]
+crate-type = [\"cdylib\"]
+
+[dependencies]
+plugin-api = { path = \"../workbench/plugin-api\" }
+";
+
+fn plugins() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("fault", CARGO, include_str!("data/fault.rs")))
+}
+
+/// An experiment whose initial design goes through the whole space.
+fn manifest(more: &str) -> String {
+    format!(
+        "name: faults\nbudget: {{ initial: 40, evaluations: 4 }}\nsurrogate: random\nsolver: annealing\n{more}\n"
+    )
+}
+
+fn run(manifest: &str, results: &Path, more: &[&str]) -> Output {
+    let arguments = ["run", "-", "--run-id", "r", "--output", results.to_str().unwrap(), "--plugin-dir"];
+    support::output(&[&arguments[..], &[plugins().to_str().unwrap()], more].concat(), manifest)
+}
+
+/// How the evaluations with the first two bits set ended.
+fn outcomes(events: &[Json]) -> Vec<String> {
+    let mut outcomes: Vec<String> = events
+        .windows(2)
+        .filter(|pair| {
+            pair[0]["event"] == "evaluating" && pair[0]["point"][0] == 1 && pair[0]["point"][1] == 1
+        })
+        .map(|pair| match pair[1]["reason"].as_str() {
+            Some(reason) => format!("{}: {reason}", pair[1]["status"].as_str().unwrap()),
+            None => pair[1]["status"].as_str().unwrap().to_owned(),
+        })
+        .collect();
+    outcomes.sort();
+    outcomes.dedup();
+    outcomes
+}
+
+#[test]
+fn every_fault_is_recorded_and_the_experiment_finished() {
+    let _snapshots = snapshots::in_folder("runs");
+    let faults =
+        ["none", "error", "panic", "segfault", "abort", "exit", "loop", "memory", "stdout", "orphans"];
+    let results = tempfile::tempdir().unwrap();
+    let manifest = manifest(&format!(
+        "evaluation: {{ timeout: 2s, retries: 0, memory: 700MiB }}\nbenchmark: fault\n\
+         sweep: {{ benchmark.options.fault: [{}] }}",
+        faults.join(", ")
+    ));
+    // Few evaluations, so that an endless loop costs a few seconds.
+    let manifest = manifest.replace("initial: 40", "initial: 8");
+    let output = run(&manifest, results.path(), &[]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let journals = journals_in(&results.path().join("faults/r"));
+    let mut seen = String::new();
+    for (i, fault) in faults.iter().enumerate() {
+        let events = events(&journals[&format!("annealing-sweep{}-seed1", i + 1)]);
+        assert_eq!(events.last().unwrap()["event"], "finished", "{fault}: {stderr}");
+        let points: Vec<&Json> = events
+            .iter()
+            .filter(|event| event["event"] == "evaluating")
+            .map(|event| &event["point"])
+            .collect();
+        assert_eq!(points.len(), 12, "the budget counts failures: {fault}");
+        assert!((0..points.len()).all(|i| !points[..i].contains(&points[i])), "a point came twice: {fault}");
+        seen += &format!("{fault}: {}\n", outcomes(&events).join(" | "));
+    }
+    assert_snapshot!("how each fault is recorded", seen);
+    assert!(no_process_mentions("sleep\u{0}1000"), "what a plugin started is still there");
+}
+
+#[test]
+fn what_works_the_second_time_is_no_failure() {
+    let (results, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let benchmark = |fault: &str| {
+        let folder = folder.path().display();
+        manifest(&format!("benchmark: {{ use: fault, options: {{ fault: {fault}, folder: '{folder}' }} }}"))
+    };
+    let output = run(&benchmark("flaky"), results.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let journal = &journals_in(&results.path().join("faults/r"))["annealing-seed1"];
+    assert_eq!(outcomes(&events(journal)), ["ok"]);
+    let incidents = results.path().join("faults/r/trials/annealing-seed1/incidents.jsonl");
+    let incidents = support::events(&std::fs::read_to_string(incidents).unwrap());
+    assert!(!incidents.is_empty());
+    for incident in &incidents {
+        assert_eq!(incident["incident"], "died");
+        assert!(incident["evaluation"].is_u64());
+        assert_eq!(incident["reason"], "the trial's process was killed by SIGABRT");
+    }
+    // But for the faults, it is the journal of an objective that never failed.
+    let sound = tempfile::tempdir().unwrap();
+    assert!(run(&benchmark("none"), sound.path(), &[]).status.success());
+    let sound = &journals_in(&sound.path().join("faults/r"))["annealing-seed1"];
+    let without_first = |journal: &str| journal.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(without_first(journal), without_first(sound));
+}
+
+#[test]
+fn a_failure_ends_the_trial_where_the_manifest_says_so_and_the_run_where_the_person_does() {
+    let _snapshots = snapshots::in_folder("runs");
+    let results = tempfile::tempdir().unwrap();
+    let manifest = manifest(
+        "seeds: 3\nevaluation: { retries: 0, on-failure: stop }\n\
+         benchmark: { use: fault, options: { fault: error } }",
+    );
+    let output = run(&manifest, results.path(), &["--quiet", "--jobs", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors: Vec<&str> =
+        stderr.lines().filter(|line| line.starts_with("error") || line.starts_with("  cause")).collect();
+    assert_snapshot!("every trial that failed is listed", errors.join("\n"));
+
+    let results = tempfile::tempdir().unwrap();
+    let output = run(&manifest, results.path(), &["--quiet", "--jobs", "1", "--fail-fast"]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(stderr.matches("error: trial").count(), 1, "{stderr}");
+    assert!(stderr.contains("host run --resume"), "{stderr}");
+}
+
+#[test]
+fn a_process_that_stops_answering_is_ended_and_told_by_its_reason() {
+    let results = tempfile::tempdir().unwrap();
+    let manifest =
+        manifest("evaluation: { retries: 0 }\nbenchmark: { use: fault, options: { fault: stopped } }")
+            .replace("initial: 40", "initial: 8");
+    let output = run(&manifest, results.path(), &["--patience", "4"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let journal = &journals_in(&results.path().join("faults/r"))["annealing-seed1"];
+    assert_eq!(
+        outcomes(&events(journal)),
+        ["failed: the trial's process stopped answering for 4s"],
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_folder_that_vanishes_ends_the_trial_with_a_clear_error() {
+    let results = tempfile::tempdir().unwrap();
+    let trials = results.path().join("faults/r/trials");
+    let manifest = manifest(&format!(
+        "benchmark: {{ use: fault, options: {{ fault: vanish, folder: '{}' }} }}",
+        trials.display()
+    ));
+    let output = run(&manifest, results.path(), &["--quiet"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("cannot find"), "{stderr}");
+    assert!(stderr.contains("journal.jsonl: No such file or directory"), "{stderr}");
+}
+
+/// Whether no process has this in its command line.
+fn no_process_mentions(words: &str) -> bool {
+    support::processes_with(words).is_empty()
+}

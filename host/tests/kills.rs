@@ -1,0 +1,258 @@
+//! Killed at any moment, an experiment goes on to the same journals, and nothing of it stays behind.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use plugin_api::rand::RngExt;
+use plugin_api::rng;
+use support::{command, events, host, journals_in, output};
+
+const KILLS: usize = 100;
+
+/// Slow enough to be killed in every place: draws that take a while, several solvers, two trials at a time. A process
+/// that is killed in an evaluation by us has not failed at it, so there are many tries.
+const MANIFEST: &str = "\
+name: killed
+seeds: 2
+budget: { initial: 5, evaluations: 12 }
+evaluation: { retries: 1000 }
+benchmark: { use: ising, options: { rows: 3, columns: 3 } }
+methods:
+  psr: { surrogate: horseshoe, solver: psr, shadows: [sdp] }
+  annealing: { surrogate: bayes-linear, solver: annealing }
+";
+
+struct Run {
+    results: tempfile::TempDir,
+    manifest: PathBuf,
+}
+
+impl Run {
+    fn new(manifest: &str) -> Self {
+        let results = tempfile::tempdir().unwrap();
+        let path = results.path().join("m.yaml");
+        std::fs::write(&path, manifest).unwrap();
+        Self { manifest: path, results }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.results.path().join("killed/r")
+    }
+
+    fn start(&self, jobs: &str) -> Child {
+        let output = self.results.path().to_str().unwrap();
+        let mut arguments = vec!["run", self.manifest.to_str().unwrap(), "--output", output, "--run-id", "r"];
+        arguments.extend(["--quiet", "--jobs", jobs]);
+        if self.folder().is_dir() {
+            arguments.push("--resume");
+        }
+        let mut command = command(&arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn journals(&self) -> BTreeMap<String, String> {
+        journals_in(&self.folder())
+    }
+}
+
+fn kill(process: u32) {
+    // It may have ended a moment ago.
+    let _ = Command::new("kill").args(["-KILL", &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// The trials' processes of a run.
+fn trials_of(folder: &Path) -> Vec<u32> {
+    support::processes_with(&format!("trial\0{}\0", folder.display()))
+}
+
+#[test]
+fn a_hundred_kills_lose_nothing() {
+    let whole = {
+        let run = Run::new(MANIFEST);
+        assert!(run.start("2").wait().unwrap().success());
+        run.journals()
+    };
+    assert_eq!(whole.len(), 4);
+    let seed = 20_261_116;
+    println!("seed {seed}");
+    let mut random = rng(seed);
+    let (mut kills, mut finished) = (0, 0);
+    while kills < KILLS {
+        let run = Run::new(MANIFEST);
+        loop {
+            let mut host = run.start(if random.random() { "1" } else { "2" });
+            let moment = Duration::from_millis(random.random_range(20..900));
+            let first_a_trial = random.random_range(0..3) == 0;
+            let begun = Instant::now();
+            let mut ended = None;
+            while ended.is_none() && begun.elapsed() < moment {
+                std::thread::sleep(Duration::from_millis(3));
+                ended = host.try_wait().unwrap();
+            }
+            if let Some(status) = ended {
+                let mut words = String::new();
+                std::io::Read::read_to_string(&mut host.stderr.take().unwrap(), &mut words).unwrap();
+                assert!(status.success(), "after {kills} kills: {words}");
+                break;
+            }
+            if first_a_trial && let Some(&trial) = trials_of(&run.folder()).first() {
+                // The host starts it again, and is killed while it does.
+                kill(trial);
+                kills += 1;
+                std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
+            }
+            kill(host.id());
+            kills += 1;
+            host.wait().unwrap();
+            let begun = Instant::now();
+            while !trials_of(&run.folder()).is_empty() {
+                assert!(begun.elapsed() < Duration::from_secs(20), "a trial has outlived its host");
+                std::thread::sleep(Duration::from_millis(3));
+            }
+        }
+        finished += 1;
+        for (id, journal) in &run.journals() {
+            assert_eq!(journal, &whole[id], "{id} after {kills} kills, seed {seed}");
+        }
+    }
+    println!("{kills} kills, {finished} experiments finished");
+}
+
+/// A run that was cut short by hand: half of a journal, and the state saved then or later.
+fn cut_short(state: impl Fn(&Path)) -> (Run, BTreeMap<String, String>, String) {
+    let run = Run::new(MANIFEST);
+    assert!(run.start("2").wait().unwrap().success());
+    let whole = run.journals();
+    let trial = run.folder().join("trials/psr-seed1");
+    let saved = std::fs::read(trial.join("state")).unwrap();
+    let header: serde_json::Value =
+        serde_json::from_slice(saved.split(|&byte| byte == b'\n').next().unwrap()).unwrap();
+    // Only what comes after the state is lost.
+    let evaluations = header["evaluations"].as_u64().unwrap() as usize;
+    let mut kept = 0;
+    let mut seen = 0;
+    for line in whole["psr-seed1"].split_inclusive('\n') {
+        kept += line.len();
+        seen += usize::from(line.starts_with(r#"{"event":"evaluated""#));
+        if seen == evaluations {
+            break;
+        }
+    }
+    std::fs::write(trial.join("journal.jsonl"), &whole["psr-seed1"][..kept]).unwrap();
+    state(&trial.join("state"));
+    let mut resumed = command(&["run", "--resume", run.folder().to_str().unwrap(), "--quiet"]);
+    let resumed = resumed.env("HOST_LOG", "host=info").output().unwrap();
+    let words = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    assert!(resumed.status.success(), "{words}");
+    (run, whole, words)
+}
+
+#[test]
+fn saved_state_is_used_where_it_is_whole_and_the_journal_is_the_same_either_way() {
+    let (run, whole, words) = cut_short(|_| {});
+    assert!(words.contains("saved state"), "{words}");
+    assert_eq!(run.journals(), whole);
+    let torn = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        std::fs::write(path, &bytes[..bytes.len() - 3]).unwrap();
+    };
+    let (run, whole, words) = cut_short(torn);
+    assert!(!words.contains("saved state"), "{words}");
+    assert_eq!(run.journals(), whole);
+}
+
+#[test]
+fn two_hosts_do_not_share_a_folder() {
+    let run = Run::new(&MANIFEST.replace("evaluations: 12", "evaluations: 200"));
+    let mut first = run.start("1");
+    let begun = Instant::now();
+    while trials_of(&run.folder()).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no trial has begun within a minute");
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    let second = output(&["run", "--resume", run.folder().to_str().unwrap()], "");
+    let words = String::from_utf8_lossy(&second.stderr).into_owned();
+    kill(first.id());
+    first.wait().unwrap();
+    assert_eq!(second.status.code(), Some(2), "{words}");
+    assert!(words.contains("is being run already"), "{words}");
+    assert!(words.contains(&format!("process {} on ", first.id())), "{words}");
+}
+
+#[test]
+fn a_full_disk_ends_the_trial_with_an_intact_journal() {
+    let whole = {
+        let run = Run::new(MANIFEST);
+        assert!(run.start("2").wait().unwrap().success());
+        run.journals()
+    };
+    let run = Run::new(MANIFEST);
+    // No file may grow beyond this many blocks; a write that would is refused, as on a full disk.
+    let script = "trap '' XFSZ; ulimit -f 12; exec \"$@\"";
+    let arguments = ["run", run.manifest.to_str().unwrap(), "--run-id", "r", "--quiet"];
+    let limited = command(&[&arguments[..], &["--output", run.results.path().to_str().unwrap()]].concat());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(limited.get_program()).args(limited.get_args());
+    let ended = shell.env("XDG_DATA_HOME", "/nowhere").current_dir(support::workspace()).output().unwrap();
+    let words = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{words}");
+    assert!(words.contains("error: trial `psr-seed1` failed"), "{words}");
+    assert!(words.contains("journal.jsonl: File too large"), "{words}");
+    for (id, journal) in run.journals() {
+        assert!(whole[&id].starts_with(&journal) && journal.ends_with('\n'), "{id}: {journal}");
+        assert!(events(&journal).len() > 3);
+    }
+    // With room again, it goes on.
+    assert!(run.start("2").wait().unwrap().success());
+    assert_eq!(run.journals(), whole);
+}
+
+#[test]
+fn changed_plugins_are_refused_unless_somebody_insists() {
+    let _snapshots = snapshots::in_folder("cli");
+    let run = Run::new(MANIFEST);
+    let plugins = tempfile::tempdir().unwrap();
+    for name in ["benchmark_ising", "encoder_binary", "surrogate_horseshoe", "surrogate_bayes_linear"] {
+        copy_plugin(name, plugins.path());
+    }
+    let (folder, plugin_dir) = (run.folder(), ["--plugin-dir", plugins.path().to_str().unwrap()]);
+    let begin = ["run", run.manifest.to_str().unwrap(), "--run-id", "r", "--output"];
+    let begun = output(&[&begin[..], &[run.results.path().to_str().unwrap()], &plugin_dir].concat(), "");
+    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
+    let whole = run.journals();
+    let journal = folder.join("trials/psr-seed2/journal.jsonl");
+    let half = whole["psr-seed2"].len() / 2;
+    std::fs::write(&journal, &whole["psr-seed2"][..half]).unwrap();
+    // The same code in another file: what comes after its end, a dynamic library does not look at.
+    let file = plugins.path().join(file_name("surrogate_horseshoe"));
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes.extend([0; 16]);
+    std::fs::write(&file, bytes).unwrap();
+    let resume = [&["run", "--resume", folder.to_str().unwrap(), "--quiet"], &plugin_dir[..]].concat();
+    assert_snapshot!("a changed plugin is refused", host(&resume, ""));
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), whole["psr-seed2"][..half]);
+    let insisted = output(&[&resume[..], &["--allow-changed-plugins"]].concat(), "");
+    assert!(insisted.status.success(), "{}", String::from_utf8_lossy(&insisted.stderr));
+    // What was recorded counts as it stands; from there on the chain is another, so the rest may differ.
+    let resumed = &run.journals()["psr-seed2"];
+    let evaluated = whole["psr-seed2"][..half].rfind(r#"{"event":"evaluated""#).unwrap();
+    let end = evaluated + whole["psr-seed2"][evaluated..].find('\n').unwrap();
+    assert_eq!(resumed[..end], whole["psr-seed2"][..end]);
+    assert_eq!(events(resumed).last().unwrap()["evaluations"], 17);
+}
+
+fn file_name(plugin: &str) -> String {
+    format!("{}{plugin}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)
+}
+
+fn copy_plugin(plugin: &str, folder: &Path) {
+    let name = file_name(plugin);
+    std::fs::copy(support::program_folder().join(&name), folder.join(&name)).unwrap();
+}
