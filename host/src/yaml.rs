@@ -302,6 +302,28 @@ impl<'de> Visitor<'de> for Key<'_> {
     }
 }
 
+/// Where more brackets are open than the parser would follow anyway, in words and comments too.
+///
+/// Its time grows with the square of their number: a few hundred kilobytes of them would take minutes.
+pub fn too_deep(text: &str) -> Option<(usize, usize)> {
+    const DEEPEST: usize = 200;
+    let mut open = 0_usize;
+    let mut place = (1, 0);
+    for c in text.chars() {
+        place.1 += 1;
+        match c {
+            '\n' => place = (place.0 + 1, 0),
+            '[' | '{' => open += 1,
+            ']' | '}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > DEEPEST {
+            return Some(place);
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,5 +374,11 @@ list: [1, { deep: 2 }]
         let mut tree: Value = serde_yaml::from_str("seeds: 3").unwrap();
         let refused = set(&mut tree, &KeyPath::parse("seeds.first").unwrap(), Value::from(5));
         assert_eq!(refused.unwrap_err().to_string(), "seeds");
+    }
+
+    #[test]
+    fn brackets_beyond_all_bounds_are_found_before_they_are_parsed() {
+        assert_eq!(too_deep(&"[]{}".repeat(1000)), None);
+        assert_eq!(too_deep(&format!("a: b\n  {}", "{a: ".repeat(201))), Some((2, 803)));
     }
 }

@@ -6,6 +6,7 @@ pub mod overrides;
 mod resolve;
 mod write;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -133,16 +134,25 @@ pub struct Source {
     pub base: PathBuf,
 }
 
+/// No manifest has more bytes than this.
+const LONGEST: u64 = 2_000_000;
+
 impl Source {
     /// Reads a file, or the standard input for `-`.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let label = path.display().to_string();
-        let (label, text) = if label == "-" {
-            ("<stdin>".to_owned(), std::io::read_to_string(std::io::stdin()))
+        let (label, opened): (_, std::io::Result<Box<dyn Read>>) = if label == "-" {
+            ("<stdin>".to_owned(), Ok(Box::new(std::io::stdin())))
         } else {
-            (label, std::fs::read_to_string(path))
+            (label, std::fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>))
         };
-        let text = text.map_err(|error| Diagnostic::new(format!("cannot read {label}")).because(error))?;
+        let mut text = String::new();
+        let read = opened.and_then(|input| input.take(LONGEST + 1).read_to_string(&mut text));
+        read.map_err(|error| Diagnostic::new(format!("cannot read {label}")).because(error))?;
+        if text.len() as u64 > LONGEST {
+            return Err(Diagnostic::new(format!("{label} is too long for a manifest"))
+                .because(format!("it has more than {} MB", LONGEST / 1_000_000)));
+        }
         let base = path.parent().unwrap_or(Path::new("")).to_owned();
         let base = std::path::absolute(&base).or_else(|_| std::env::current_dir());
         let base = base.map_err(|error| Diagnostic::new("the current folder is gone").because(error))?;
@@ -252,6 +262,13 @@ pub struct SoleTrial {
 }
 
 fn parse(source: &Source) -> Result<Value, Diagnostic> {
+    if let Some((line, column)) = yaml::too_deep(&source.text) {
+        let place = Some(Place::File(source.label.clone(), line, column));
+        let diagnostic = Diagnostic::new("too many brackets are open here");
+        return Err(
+            Diagnostic { place, ..diagnostic }.hint("no manifest needs more than a few; is one not closed?")
+        );
+    }
     serde_yaml::from_str(&source.text).map_err(|error: serde_yaml::Error| {
         if let Some((key, (line, column))) = yaml::duplicate(&source.text) {
             let place = Place::File(source.label.clone(), line, column);

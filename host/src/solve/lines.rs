@@ -43,8 +43,9 @@ impl<'r> Lines<'r> {
         }
         let number = self.number;
         let text = std::str::from_utf8(&self.buffer);
-        let text =
-            text.map_err(|error| ProblemError::NotText.at((number, error.valid_up_to() + 1)))?.trim_end();
+        let text = text
+            .map_err(|error| ProblemError::NotText.at((number, error.valid_up_to() + 1)))?
+            .trim_ascii_end();
         Ok(Some(Line { text, number }))
     }
 }

@@ -23,6 +23,7 @@ use std::rc::Rc;
 use plugin_api::load::Plugin;
 use plugin_api::{Kind, Problem, Quadratic};
 
+pub use self::read::parse;
 use self::read::{Input, is_stdin, read};
 use self::row::Row;
 use crate::cli::SolveArguments;

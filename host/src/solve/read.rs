@@ -31,26 +31,31 @@ pub(super) fn read(path: &Path) -> Result<Quadratic, Diagnostic> {
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         (path.display().to_string(), extension)
     };
-    let format = FORMATS.iter().find(|(known, ..)| *known == extension);
-    let Some((_, form, read)) = format else {
-        let known = FORMATS.map(|(known, ..)| format!("`.{known}`")).join(", ");
-        return Err(Diagnostic::new(format!("the format of {label} is not known"))
-            .because(match extension.as_str() {
-                "" => "its name has no extension".to_owned(),
-                _ => format!("its extension is `.{extension}`"),
-            })
-            .hint(format!("known are {known}; `host solve --help` describes them")));
-    };
     let opened: io::Result<Box<dyn Read>> = if is_stdin(path) {
         Ok(Box::new(io::stdin()))
     } else {
         File::open(path).map(|file| Box::new(file) as Box<dyn Read>)
     };
     let opened = opened.map_err(|error| Diagnostic::new(format!("cannot read {label}")).because(error))?;
-    let mut input = Input::with_capacity(1 << 16, opened);
+    parse(&label, &extension, opened)
+}
+
+/// The problem in this input, in the format of this extension; `label` is what people call it.
+pub fn parse(label: &str, extension: &str, input: Box<dyn Read>) -> Result<Quadratic, Diagnostic> {
+    let format = FORMATS.iter().find(|(known, ..)| *known == extension);
+    let Some((_, form, read)) = format else {
+        let known = FORMATS.map(|(known, ..)| format!("`.{known}`")).join(", ");
+        return Err(Diagnostic::new(format!("the format of {label} is not known"))
+            .because(match extension {
+                "" => "its name has no extension".to_owned(),
+                _ => format!("its extension is `.{extension}`"),
+            })
+            .hint(format!("known are {known}; `host solve --help` describes them")));
+    };
+    let mut input = Input::with_capacity(1 << 16, input);
     let read = read(&mut input)
         .and_then(|f| if magnitude(&f).is_finite() { Ok(f) } else { Err(ProblemError::Sum.at((1, 1))) });
-    read.map_err(|misread| misread.diagnostic(&label, form))
+    read.map_err(|misread| misread.diagnostic(label, form))
 }
 
 /// Whether a path stands for the standard input.

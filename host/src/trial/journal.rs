@@ -399,10 +399,14 @@ fn lock(file: &File, path: &Path) -> Result<(), TrialError> {
     }
 }
 
-/// Every whole line of a trial's file that can be read; none where there is no file.
+/// Every line of a trial's file that can be read; none where there is no file.
 pub fn read_lines<T: for<'de> Deserialize<'de>>(path: &Path) -> Vec<T> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    parse_lines(&std::fs::read(path).unwrap_or_default()).collect()
+}
+
+/// Every line that can be read. A torn one is passed over, and so is one in words of another version.
+pub fn parse_lines<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> impl Iterator<Item = T> {
+    bytes.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 fn open(path: &Path) -> Result<File, TrialError> {

@@ -50,7 +50,8 @@ impl State {
         Self::decode(&std::fs::read(folder.join(STATE)).ok()?)
     }
 
-    fn encode(&self) -> Vec<u8> {
+    /// The bytes of the file.
+    pub fn encode(&self) -> Vec<u8> {
         let sha256 = hex(&Sha256::digest(&self.bytes));
         let (evaluations, journal) = (self.evaluations, self.journal.clone());
         let header = Header { version: VERSION, evaluations, journal, sha256 };
