@@ -164,6 +164,43 @@ fn problems() {
     }
 }
 
+#[test]
+fn any_journal_and_state_is_resumed_or_refused() {
+    let (results, trials) = (tempfile::tempdir().unwrap(), 40);
+    let folder = results.path().to_str().unwrap();
+    let manifest = support::SMALLEST.replace("surrogate: random", "surrogate: bayes-linear")
+        + &format!("seeds: {trials}\nevaluation: {{ retries: 0 }}\n");
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", folder];
+    assert!(support::output(&arguments, &manifest).status.success());
+    let run = results.path().join("smallest/r");
+    let mut random = rng(20_261_116);
+    for _ in 0..inputs(2).min(100) {
+        for seed in 1..=trials {
+            let trial = run.join(format!("trials/annealing-seed{seed}"));
+            for file in ["journal.jsonl", "state"] {
+                if random.random() {
+                    let bytes = std::fs::read(trial.join(file)).unwrap();
+                    std::fs::write(trial.join(file), mutated(&[bytes], &mut random)).unwrap();
+                }
+            }
+        }
+        let resumed = support::output(&[&arguments[..], &["--resume"]].concat(), &manifest);
+        let words = String::from_utf8_lossy(&resumed.stderr).into_owned();
+        assert!(matches!(resumed.status.code(), Some(0 | 1)), "{words}");
+        assert!(!words.contains("panicked"), "{words}");
+        assert!(words.lines().filter(|line| line.starts_with("error")).all(|line| line.contains("trial `")));
+        // What could not be mended is begun anew.
+        for seed in 1..=trials {
+            let trial = run.join(format!("trials/annealing-seed{seed}"));
+            let journal = std::fs::read_to_string(trial.join("journal.jsonl")).unwrap_or_default();
+            if !journal.lines().last().is_some_and(|line| line.contains("\"finished\"")) {
+                std::fs::remove_dir_all(&trial).unwrap();
+            }
+        }
+        assert!(support::output(&[&arguments[..], &["--resume"]].concat(), &manifest).status.success());
+    }
+}
+
 /// A surrogate of the workspace that has seen a few points.
 fn taught(plugin: &Plugin, seed: u64) -> Box<dyn Surrogate> {
     let layout = Layout::free(4);
