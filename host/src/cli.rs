@@ -28,6 +28,7 @@ Examples:
   host run experiments/ising.yaml --solver annealing   the same with another solver
   host run experiments/ising.yaml --set penalty.l1=0.01
   host plan experiments/ising.yaml                     every check, and the trials; nothing is run
+  host report results/ising/first results/ising/second two runs beside each other
   host solve problem.json --solver psr --solver sdp    one problem, several solvers
   host plugins describe psr                            what a plugin does, its options and defaults
 
@@ -38,6 +39,18 @@ For an editor with a YAML language server:
   host schema > experiments/manifest.schema.json
 and as the first line of a manifest:
   # yaml-language-server: $schema=manifest.schema.json";
+
+const REPORT_HELP: &str = "\
+What is written:
+  report.html    everything on one page that needs no network: opens in any browser
+  figures/       each figure as SVG and PNG, for a paper or a talk
+  summary.json   what each method found, methods against each other, solvers by dimension
+  trace.csv      every evaluation (for a single run)
+  afo.csv        every acquisition function and its answers (for a single run)
+
+Examples:
+  host report results/ising/2026-11-16T12-00-00Z
+  host report results/ising/before results/ising/after --output comparison";
 
 const SOLVE_HELP: &str = "\
 Formats, by the extension of a file:
@@ -83,6 +96,11 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Make the report of a run, or of several beside each other: page, figures, tables.
+    ///
+    /// Only recorded files are read: a report can be made at any time, also of a run that is not finished.
+    #[command(after_help = REPORT_HELP)]
+    Report(ReportArguments),
     /// Solve binary quadratic problems from files, with any solvers: value, bound, gap, time.
     #[command(after_help = SOLVE_HELP)]
     Solve(SolveArguments),
@@ -188,6 +206,18 @@ pub struct RunArguments {
     /// No progress, only the results.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What to report, and where to.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Folders of runs, as `host run` names them: results/NAME/ID.
+    #[arg(value_name = "DIR", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Where the report goes: a folder, or FILE.html for the page alone [default: the run's folder; for several runs,
+    /// `comparison` where their paths part].
+    #[arg(long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
 }
 
 /// What to solve, and how.

@@ -22,14 +22,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Changes, ManifestArguments, PluginArguments, RunArguments, SolveArguments};
+use crate::cli::{
+    Changes, ManifestArguments, PluginArguments, ReportArguments, RunArguments, SolveArguments,
+};
 use crate::diagnostic::Diagnostic;
 use crate::plan::overrides::Overrides;
 use crate::plan::{Plan, Source};
 use crate::plugins::describe;
 use crate::plugins::locate::Folders;
-use crate::report::summary::summarize;
-use crate::report::{csv, table};
+use crate::report::table;
 use crate::run::progress::Progress;
 use crate::run::{PLAN, Place};
 
@@ -102,9 +103,9 @@ pub fn run(arguments: &RunArguments) -> Result<(String, bool), Vec<Diagnostic>> 
     }
     let folder = outcome.folder.display();
     let done = outcome.failed.is_empty() && !outcome.stopped;
-    match results(&plan, &outcome.folder) {
-        Ok(text) => Ok((format!("{text}\n\n{folder}"), done)),
-        // The journals are there, and say all that the tables would.
+    match report::report(std::slice::from_ref(&outcome.folder), None) {
+        Ok(made) => Ok((format!("{}\n\nreport: {}\n{folder}", made.table, made.page.display()), done)),
+        // The journals are there, and say all that the report would.
         Err(diagnostic) => {
             eprintln!("{diagnostic}");
             Ok((folder.to_string(), false))
@@ -170,25 +171,11 @@ fn resume_command(folder: &Path, plugins: &PluginArguments) -> String {
     words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a run's tables into its folder, and answers the one for a terminal.
-fn results(plan: &Plan, folder: &Path) -> Result<String, Diagnostic> {
-    let ids: Vec<String> = plan.trials().map(|trial| trial.id()).collect();
-    let trials = report::read(folder, ids.iter().map(String::as_str));
-    let summaries = summarize(&trials);
-    let write = |name: &str, write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
-        let path = folder.join(name);
-        let mut bytes = Vec::new();
-        let written = write(&mut bytes).and_then(|()| files::replace(&path, &bytes));
-        written.map_err(|error| Diagnostic::new(format!("cannot write {}", path.display())).because(error))
-    };
-    write("trace.csv", &|out| csv::trace(&trials, out))?;
-    write("afo.csv", &|out| csv::afo(&trials, out))?;
-    write("summary.json", &|out| {
-        let summary = json!({ "experiment": plan.name, "plan": plan.hash, "methods": summaries });
-        serde_json::to_writer_pretty(&mut *out, &summary)?;
-        writeln!(out)
-    })?;
-    Ok(table::table(&summaries))
+/// `host report`: the table of methods; the last line names the page.
+pub fn report(arguments: &ReportArguments) -> Printed {
+    let made = report::report(&arguments.folders, arguments.output.as_deref());
+    let made = made.map_err(|diagnostic| vec![diagnostic])?;
+    Ok(format!("{}\n\n{}", made.table, made.page.display()))
 }
 
 /// `host solve`: writes a table or JSON lines to `out`.

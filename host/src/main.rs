@@ -24,6 +24,7 @@ fn main() -> ExitCode {
             Err(diagnostics) => refuse(&diagnostics),
         },
         Command::Plan { manifest, json } => printed(host::plan(&manifest, json)),
+        Command::Report(arguments) => printed(host::report(&arguments)),
         Command::Solve(arguments) => match host::solve(&arguments, &mut std::io::stdout()) {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::FAILURE,

@@ -1,47 +1,269 @@
-//! A run's folder → tables. Only recorded files are read, so a report can be made again at any time.
+//! Runs' folders → a page, figures and tables. Only recorded files are read, so a report can be made again at any
+//! time, also while trials run.
 
+pub mod afo;
+pub mod collect;
+pub mod compare;
 pub mod csv;
+pub mod figures;
+pub mod model;
+pub mod page;
+pub mod record;
+pub mod settings;
+pub mod statistics;
 pub mod summary;
 pub mod table;
+pub mod trial_files;
+pub mod words;
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-use crate::run::TRIALS;
-use crate::trial::event::{Event, Finished, Started};
-use crate::trial::journal::{JOURNAL, TIMING, Timing, read_lines};
+use serde_json::json;
 
-/// What a trial's folder says.
-pub struct TrialRecord {
-    /// Which trial it is.
-    pub started: Started,
-    /// Everything after that.
-    pub events: Vec<Event>,
-    /// How long the steps took.
-    pub timing: Vec<Timing>,
+use self::collect::RunFolder;
+use self::figures::Figure;
+use self::model::Model;
+use self::page::Page;
+use self::record::TrialRecord;
+use crate::diagnostic::Diagnostic;
+
+/// The page's name.
+pub const REPORT: &str = "report.html";
+/// The folder of the figures.
+pub const FIGURES: &str = "figures";
+
+/// What was made.
+pub struct Reported {
+    /// The page.
+    pub page: PathBuf,
+    /// The table for a terminal.
+    pub table: String,
 }
 
-impl TrialRecord {
-    /// How it ended; `None` where it has not.
-    pub fn finished(&self) -> Option<&Finished> {
-        match self.events.last() {
-            Some(Event::Finished(finished)) => Some(finished),
-            _ => None,
+/// Makes the report of one run or of several beside each other.
+///
+/// That of one goes into its folder, with its tables; that of several into `comparison` where their paths part.
+/// With `output`, it goes into that folder, or, where that is the name of an HTML file, into this file alone.
+pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Diagnostic> {
+    let runs: Vec<RunFolder> = folders.iter().map(|folder| open(folder)).collect::<Result<_, _>>()?;
+    let alone = output.filter(|path| path.extension().is_some_and(|extension| extension == "html"));
+    let place = match (output, alone, folders) {
+        (Some(output), None, _) => output.to_owned(),
+        (_, Some(file), _) => file.parent().unwrap_or(Path::new("")).to_owned(),
+        (None, None, [folder]) => folder.clone(),
+        _ => parting(folders).join("comparison"),
+    };
+    let cannot =
+        |error: io::Error| Diagnostic::new(format!("cannot write into {}", place.display())).because(error);
+    if !place.as_os_str().is_empty() {
+        std::fs::create_dir_all(&place).map_err(cannot)?;
+    }
+    let labels = labels(folders);
+    let (mut trials, mut counts) = (Vec::new(), Vec::new());
+    for (run, label) in runs.iter().zip(&labels) {
+        let tables = (runs.len() == 1 && alone.is_none()).then_some(place.as_path());
+        let mut records = read(run, tables).map_err(cannot)?;
+        counts.push((records.len(), records.iter().filter(|record| record.is_finished()).count()));
+        if runs.len() > 1 {
+            records.iter_mut().for_each(|record| name_after(record, label));
         }
+        trials.append(&mut records);
+    }
+    let model = Model::new(&trials);
+    let groups = figures::figures(&model);
+    let html =
+        page::page(&Page { runs: &runs, labels: &labels, counts: &counts, model: &model, figures: &groups });
+    let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
+    write(&page, html.as_bytes()).map_err(cannot)?;
+    if alone.is_none() {
+        let all: Vec<&Figure> = groups
+            .iter()
+            .flat_map(|group| &group.panels)
+            .flat_map(|panel| &panel.views)
+            .flat_map(|view| &view.figures)
+            .collect();
+        draw(&all, &place.join(FIGURES)).map_err(cannot)?;
+        write(&place.join("summary.json"), &summary(&runs, &labels, &model)).map_err(cannot)?;
+    }
+    Ok(Reported { page, table: table::table(&model.summaries) })
+}
+
+/// Looks into a run's folder.
+pub fn open(folder: &Path) -> Result<RunFolder, Diagnostic> {
+    RunFolder::open(folder).map_err(|error| {
+        Diagnostic::new(format!("{} is not the folder of a run", folder.display()))
+            .because(format!("its plan.yaml cannot be read: {error}"))
+            .hint("the last line of `host run` names the folder: results/NAME/ID")
+    })
+}
+
+/// Reads all trials, and writes the tables on the way where there is a place for them.
+fn read(run: &RunFolder, tables: Option<&Path>) -> io::Result<Vec<TrialRecord>> {
+    let mut records = Vec::new();
+    let Some(place) = tables else {
+        run.each(TrialRecord::from, |record| {
+            records.push(record);
+            Ok(())
+        })?;
+        return Ok(records);
+    };
+    let keys = sweep_keys(run);
+    let mut trace = Table::new(place, "trace.csv")?;
+    let mut afo = Table::new(place, "afo.csv")?;
+    csv::header(&mut trace.out, &keys, &csv::TRACE)?;
+    csv::header(&mut afo.out, &keys, &csv::AFO)?;
+    let prepare = |files: trial_files::TrialFiles| {
+        let (mut evaluations, mut problems) = (Vec::new(), Vec::new());
+        csv::trace(&files, &keys, &mut evaluations)
+            .and_then(|()| csv::afo(&files, &keys, &mut problems))
+            .map(|()| (evaluations, problems, TrialRecord::from(files)))
+    };
+    run.each(prepare, |prepared| {
+        let (evaluations, problems, record) = prepared?;
+        trace.out.write_all(&evaluations)?;
+        afo.out.write_all(&problems)?;
+        records.push(record);
+        Ok(())
+    })?;
+    trace.finish()?;
+    afo.finish()?;
+    Ok(records)
+}
+
+/// The sweep's keys, from the first trial that has begun.
+pub fn sweep_keys(run: &RunFolder) -> Vec<String> {
+    let folder = run.path.join(crate::run::TRIALS);
+    let first = run.trials.iter().find_map(|id| trial_files::read(&folder.join(id)));
+    first.map(|trial| trial.started.sweep.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// A file that appears when it is whole: nobody reads half of it.
+struct Table {
+    out: BufWriter<File>,
+    begun: PathBuf,
+    path: PathBuf,
+}
+
+impl Table {
+    fn new(place: &Path, name: &str) -> io::Result<Self> {
+        let begun = place.join(format!(".{name}.begun"));
+        Ok(Self { out: BufWriter::new(File::create(&begun)?), begun, path: place.join(name) })
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.out.flush()?;
+        std::fs::rename(&self.begun, &self.path)
     }
 }
 
-/// Reads the trials of a run in this order; those that have not begun are passed over.
-pub fn read<'a>(folder: &Path, trials: impl IntoIterator<Item = &'a str>) -> Vec<TrialRecord> {
-    let read = |id: &str| {
-        let folder = folder.join(TRIALS).join(id);
-        let mut events = read_lines(&folder.join(JOURNAL)).into_iter();
-        match events.next() {
-            Some(Event::Started(started)) => {
-                let timing = read_lines(&folder.join(TIMING));
-                Some(TrialRecord { started, events: events.collect(), timing })
-            }
-            _ => None,
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut table = Table::new(path.parent().unwrap_or(Path::new("")), &name)?;
+    table.out.write_all(bytes)?;
+    table.finish()
+}
+
+/// Writes every figure that has a name, as SVG and PNG, on all cores.
+fn draw(figures: &[&Figure], folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    // Figures of an earlier report may have other names.
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "svg" || extension == "png") {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    let named: Vec<(&str, &figures::Scene)> =
+        figures.iter().filter_map(|figure| Some((figure.file.as_deref()?, &figure.scene))).collect();
+    let cores = std::thread::available_parallelism().map_or(1, Into::into);
+    let share = named.len().div_ceil(cores).max(1);
+    std::thread::scope(|scope| {
+        let save = |part: &[(&str, &figures::Scene)]| {
+            part.iter().try_for_each(|(name, scene)| {
+                write(&folder.join(format!("{name}.svg")), figures::svg::file(scene).as_bytes())?;
+                match figures::png::file(scene) {
+                    Some(png) => write(&folder.join(format!("{name}.png")), &png),
+                    None => Ok(()),
+                }
+            })
+        };
+        let workers: Vec<_> = named.chunks(share).map(|part| scope.spawn(move || save(part))).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("drawing does not panic"))
+    })
+}
+
+fn summary(runs: &[RunFolder], labels: &[String], model: &Model<'_>) -> Vec<u8> {
+    let hash = |run: &RunFolder| run.identity.as_ref().map(|identity| identity.plan.clone());
+    let head = match runs {
+        [run] => json!({ "experiment": run.experiment, "plan": hash(run) }),
+        runs => {
+            let run = |(run, label): (&RunFolder, &String)| json!({ "run": label, "experiment": run.experiment, "plan": hash(run) });
+            json!({ "runs": runs.iter().zip(labels).map(run).collect::<Vec<_>>() })
         }
     };
-    trials.into_iter().filter_map(read).collect()
+    let mut summary = head;
+    summary["methods"] = json!(model.summaries);
+    summary["comparisons"] = json!(model.comparisons);
+    summary["solvers"] = json!(model.by_dimension);
+    summary["improvements"] = json!(model.improvements);
+    let mut bytes = serde_json::to_vec_pretty(&summary).expect("a summary is plain data");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// A method and a solver of one run among several.
+fn name_after(record: &mut TrialRecord, label: &str) {
+    record.started.method = format!("{label} · {}", record.started.method);
+    for solver in &mut record.solvers {
+        solver.solver = format!("{label} · {}", solver.solver);
+    }
+}
+
+/// What runs are called beside each other: the end of their paths, as much of it as tells them apart.
+fn labels(folders: &[PathBuf]) -> Vec<String> {
+    let parts = |folder: &PathBuf| -> Vec<String> {
+        let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        full.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+    };
+    let paths: Vec<Vec<String>> = folders.iter().map(parts).collect();
+    let longest = paths.iter().map(Vec::len).max().unwrap_or(1);
+    let named = |length: usize| -> Vec<String> {
+        paths.iter().map(|parts| parts[parts.len().saturating_sub(length)..].join("/")).collect()
+    };
+    let distinct = |names: &[String]| (1..names.len()).all(|i| !names[..i].contains(&names[i]));
+    let short = (1..=longest).map(named).find(|names| distinct(names));
+    // The same folder twice cannot be told apart by its path.
+    let number = || named(1).iter().enumerate().map(|(i, name)| format!("{name} ({})", i + 1)).collect();
+    short.unwrap_or_else(number)
+}
+
+/// The deepest folder that all of them are in.
+fn parting(folders: &[PathBuf]) -> PathBuf {
+    let mut shared = folders.first().and_then(|folder| folder.parent()).unwrap_or(Path::new("")).to_owned();
+    while !folders.iter().all(|folder| folder.starts_with(&shared)) {
+        shared = shared.parent().unwrap_or(Path::new("")).to_owned();
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_named_by_as_much_as_tells_them_apart() {
+        let name = |paths: &[&str]| labels(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(name(&["/r/ising/a", "/r/ising/b"]), ["a", "b"]);
+        assert_eq!(name(&["/r/ising/a", "/r/bqp/a"]), ["ising/a", "bqp/a"]);
+        assert_eq!(name(&["/r/a", "/r/a"]), ["a (1)", "a (2)"]);
+    }
+
+    #[test]
+    fn a_comparison_goes_where_the_paths_part() {
+        let at = |paths: &[&str]| parting(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(at(&["r/ising/a", "r/ising/b"]), Path::new("r/ising"));
+        assert_eq!(at(&["r/ising/a", "r/bqp/a"]), Path::new("r"));
+        assert_eq!(at(&["a", "r/b"]), Path::new(""));
+    }
 }

@@ -1,20 +1,26 @@
 //! What each method found, across seeds.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::TrialRecord;
-use crate::trial::event::Event;
-use crate::trial::journal::Timing;
+use super::record::{SolverRecord, Sum, TrialRecord};
+use super::settings::Setting;
+use super::statistics::{Interval, interval, mean, ranks};
 
 /// One method at one point of the sweep.
 #[derive(Debug, Serialize)]
 pub struct MethodSummary {
+    /// The experiment's name.
+    pub experiment: String,
     /// The method's name.
     pub method: String,
     /// The values of the sweep's keys.
     pub sweep: Map<String, Json>,
-    /// How many trials have finished, and how many have not.
+    /// How many bits the model sees.
+    pub bits: usize,
+    /// How many trials have finished.
     pub trials: usize,
     /// Trials that began and did not finish.
     pub unfinished: usize,
@@ -23,6 +29,10 @@ pub struct MethodSummary {
     /// The best total of each trial that finished.
     #[serde(rename = "final")]
     pub final_best: Spread,
+    /// The 95 % interval of its mean.
+    pub final_interval: Option<Interval>,
+    /// The mean rank among the methods, 1 for the best, over seeds that all of them finished.
+    pub mean_rank: Option<f64>,
     /// The best total at each evaluation, over all trials that got so far.
     pub best_at: Vec<Spread>,
     /// |final best − optimum|, where the optimum is known for every trial.
@@ -33,6 +43,8 @@ pub struct MethodSummary {
     pub mean_fit_seconds: Option<f64>,
     /// Mean seconds of the followed solver.
     pub mean_afo_seconds: Option<f64>,
+    /// Mean seconds of an evaluation.
+    pub mean_evaluate_seconds: Option<f64>,
     /// The followed solver beside each shadow.
     pub shadows: Vec<ShadowSummary>,
 }
@@ -74,7 +86,7 @@ impl Spread {
     pub fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let count = values.len();
-        let mean = mean(values.iter().copied());
+        let mean = mean(&values);
         let median = match count {
             0 => None,
             odd if odd % 2 == 1 => Some(values[count / 2]),
@@ -88,115 +100,98 @@ impl Spread {
     }
 }
 
-/// One summary for each method and point of the sweep, in the order in which they first appear.
-pub fn summarize(trials: &[TrialRecord]) -> Vec<MethodSummary> {
-    let mut groups: Vec<(&str, &Map<String, Json>, Vec<&TrialRecord>)> = Vec::new();
-    for trial in trials {
-        let (method, sweep) = (trial.started.method.as_str(), &trial.started.sweep);
-        match groups.iter_mut().find(|(m, s, _)| *m == method && *s == sweep) {
-            Some((_, _, group)) => group.push(trial),
-            None => groups.push((method, sweep, vec![trial])),
-        }
-    }
-    groups.into_iter().map(|(method, sweep, group)| summary(method, sweep, &group)).collect()
+/// One summary for each method of each setting.
+pub fn summarize(settings: &[Setting<'_>]) -> Vec<MethodSummary> {
+    settings
+        .iter()
+        .flat_map(|setting| {
+            let ranks = mean_ranks(setting);
+            setting.methods.iter().map(move |(method, trials)| MethodSummary {
+                mean_rank: ranks.get(method).copied(),
+                ..summary(setting, method, trials)
+            })
+        })
+        .collect()
 }
 
-fn summary(method: &str, sweep: &Map<String, Json>, trials: &[&TrialRecord]) -> MethodSummary {
-    let finished: Vec<_> = trials.iter().filter_map(|trial| trial.finished()).collect();
+fn summary(setting: &Setting<'_>, method: &str, trials: &[&TrialRecord]) -> MethodSummary {
+    let finished: Vec<&TrialRecord> = trials.iter().copied().filter(|trial| trial.is_finished()).collect();
+    let last: Vec<f64> = finished.iter().filter_map(|trial| trial.final_best()).collect();
     let regret: Option<Vec<f64>> =
-        finished.iter().map(|trial| Some((trial.best? - trial.optimum?).abs())).collect();
-    let mut best_at: Vec<Vec<f64>> = Vec::new();
-    let mut failed_evaluations = 0;
-    for event in trials.iter().flat_map(|trial| &trial.events) {
-        if let Event::Evaluated(evaluated) = event {
-            best_at.resize_with(best_at.len().max(evaluated.evaluation), Vec::new);
-            best_at[evaluated.evaluation - 1].extend(evaluated.best);
-            failed_evaluations += usize::from(evaluated.total.is_none());
-        }
-    }
-    let timing = || trials.iter().flat_map(|trial| &trial.timing);
-    let fit = timing().filter_map(|timing| match timing {
-        Timing::Fit { seconds, .. } => Some(*seconds),
-        _ => None,
-    });
+        finished.iter().map(|trial| Some((trial.final_best()? - trial.optimum()?).abs())).collect();
+    let longest = trials.iter().map(|trial| trial.best_at.len()).max().unwrap_or(0);
+    let best_at = |i: usize| {
+        Spread::of(trials.iter().filter_map(|trial| trial.best_at.get(i).copied().flatten()).collect())
+    };
+    let total = |phase: fn(&TrialRecord) -> Sum| {
+        trials.iter().map(|trial| phase(trial)).fold(Sum::default(), Sum::and).mean()
+    };
     MethodSummary {
+        experiment: setting.experiment.to_owned(),
         method: method.to_owned(),
-        sweep: sweep.clone(),
+        sweep: setting.sweep.clone(),
+        bits: trials[0].started.bits,
         trials: finished.len(),
         unfinished: trials.len() - finished.len(),
-        maximize: trials[0].started.maximize,
-        final_best: Spread::of(finished.iter().filter_map(|trial| trial.best).collect()),
-        best_at: best_at.into_iter().map(Spread::of).collect(),
+        maximize: setting.maximize(),
+        final_interval: interval(&last),
+        final_best: Spread::of(last),
+        mean_rank: None,
+        best_at: (0..longest).map(best_at).collect(),
         regret: regret.filter(|values| !values.is_empty()).map(Spread::of),
-        failed_evaluations,
-        mean_fit_seconds: mean(fit),
-        mean_afo_seconds: mean(timing().filter_map(|timing| solve_seconds(timing, None))),
+        failed_evaluations: trials.iter().map(|trial| trial.failures.len()).sum(),
+        mean_fit_seconds: total(|trial| trial.fit),
+        mean_afo_seconds: total(|trial| trial.solve),
+        mean_evaluate_seconds: total(|trial| trial.evaluate),
         shadows: shadows(trials),
     }
 }
 
 fn shadows(trials: &[&TrialRecord]) -> Vec<ShadowSummary> {
-    let mut shadows: Vec<(ShadowSummary, Vec<f64>)> = Vec::new();
-    for event in trials.iter().flat_map(|trial| &trial.events) {
-        let Event::Proposed(proposed) = event else { continue };
-        let Some((followed, others)) = proposed.answers.split_first() else { continue };
-        for shadow in others {
-            let index = shadows.iter().position(|(summary, _)| summary.solver == shadow.solver);
-            let index = index.unwrap_or_else(|| {
-                shadows.push((ShadowSummary::new(&shadow.solver), Vec::new()));
-                shadows.len() - 1
-            });
-            let (summary, improvements) = &mut shadows[index];
-            let difference = shadow.value - followed.value;
-            summary.problems += 1;
-            match difference {
-                d if d.abs() <= 1e-9 * (1.0 + shadow.value.abs()) => summary.equal += 1,
-                d if d > 0.0 => summary.lower += 1,
-                _ => summary.higher += 1,
-            }
-            if shadow.value != 0.0 {
-                improvements.push(100.0 * difference / shadow.value.abs());
-            }
+    let mut groups: Vec<(&str, Vec<&SolverRecord>)> = Vec::new();
+    for record in trials.iter().flat_map(|trial| &trial.solvers).filter(|record| !record.followed) {
+        match groups.iter_mut().find(|(solver, _)| *solver == record.solver) {
+            Some((_, group)) => group.push(record),
+            None => groups.push((&record.solver, vec![record])),
         }
     }
-    let finish = |(mut summary, improvements): (ShadowSummary, Vec<f64>)| {
-        let timing = trials.iter().flat_map(|trial| &trial.timing);
-        summary.mean_afo_seconds =
-            mean(timing.filter_map(|timing| solve_seconds(timing, Some(&summary.solver))));
-        summary.mean_percent_improvement = mean(improvements.into_iter());
-        summary
-    };
-    shadows.into_iter().map(finish).collect()
-}
-
-impl ShadowSummary {
-    fn new(solver: &str) -> Self {
-        Self {
+    let summary = |(solver, group): (&str, Vec<&SolverRecord>)| {
+        let count = |of: fn(&SolverRecord) -> usize| group.iter().map(|record| of(record)).sum();
+        let mean = |of: fn(&SolverRecord) -> Sum| {
+            group.iter().map(|record| of(record)).fold(Sum::default(), Sum::and).mean()
+        };
+        ShadowSummary {
             solver: solver.to_owned(),
-            problems: 0,
-            lower: 0,
-            equal: 0,
-            higher: 0,
-            mean_percent_improvement: None,
-            mean_afo_seconds: None,
+            problems: count(|record| record.problems),
+            lower: count(|record| record.lower),
+            equal: count(|record| record.equal),
+            higher: count(|record| record.higher),
+            mean_percent_improvement: mean(|record| record.improvement),
+            mean_afo_seconds: mean(|record| record.seconds),
+        }
+    };
+    groups.into_iter().map(summary).collect()
+}
+
+/// Each method's mean rank over the seeds that all methods finished; nothing for a single method.
+fn mean_ranks<'a>(setting: &Setting<'a>) -> BTreeMap<&'a str, f64> {
+    let sign = if setting.maximize() { -1.0 } else { 1.0 };
+    let by_seed = |trials: &[&TrialRecord]| -> BTreeMap<u64, f64> {
+        trials.iter().filter_map(|trial| Some((trial.started.seed, sign * trial.final_best()?))).collect()
+    };
+    let values: Vec<_> = setting.methods.iter().map(|(_, trials)| by_seed(trials)).collect();
+    if values.len() < 2 {
+        return BTreeMap::new();
+    }
+    let mut sums = vec![Sum::default(); values.len()];
+    for seed in values[0].keys() {
+        let row: Option<Vec<f64>> = values.iter().map(|values| values.get(seed).copied()).collect();
+        for (sum, rank) in sums.iter_mut().zip(row.as_deref().map(ranks).unwrap_or_default()) {
+            sum.add(rank);
         }
     }
-}
-
-/// The seconds of the followed solver, or of this shadow.
-fn solve_seconds(timing: &Timing, shadow: Option<&str>) -> Option<f64> {
-    match timing {
-        Timing::Solve { solver, followed, seconds, .. } => match shadow {
-            None => followed.then_some(*seconds),
-            Some(name) => (!followed && solver == name).then_some(*seconds),
-        },
-        _ => None,
-    }
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = values.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
-    (count > 0).then(|| sum / count as f64)
+    let named = setting.methods.iter().zip(sums);
+    named.filter_map(|((method, _), sum)| Some((*method, sum.mean()?))).collect()
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ fn spread(spread: &Spread) -> String {
 }
 
 /// A number with five digits that count.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return "–".to_owned() };
     let size = value.abs();
     if value == 0.0 {

@@ -1,0 +1,90 @@
+//! The figures of a report: the paper's three, and what else shows which method is better and why.
+
+pub mod colours;
+mod legend;
+mod lines;
+pub mod png;
+mod rows;
+mod scale;
+mod scene;
+pub mod svg;
+
+mod best;
+mod solvers;
+mod times;
+
+pub use scene::{Colour, Item, Scene, Shape, dash, marker};
+
+use super::model::Model;
+
+/// A figure, and the name of its file.
+pub struct Figure {
+    /// Its file's name, without the extension; `None` for another view of what has a file already.
+    pub file: Option<String>,
+    /// What is drawn.
+    pub scene: Scene,
+}
+
+/// One way to look at a panel.
+pub struct View {
+    /// What it is called where there are several.
+    pub label: String,
+    /// Its figures, one for each setting or a single one.
+    pub figures: Vec<Figure>,
+}
+
+/// Figures of one kind.
+pub struct Panel {
+    /// Its name in the page.
+    pub id: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// How to read it.
+    pub caption: String,
+    /// The ways to look at it, the best first.
+    pub views: Vec<View>,
+}
+
+/// Panels whose lines are switched on and off together.
+pub struct Group {
+    /// Its name in the page.
+    pub id: &'static str,
+    /// What its lines stand for: `methods`, `solvers`, `pairs`; nothing to switch where that is empty.
+    pub what: &'static str,
+    /// The names of the lines, in the order of their keys.
+    pub names: Vec<String>,
+    /// The panels.
+    pub panels: Vec<Panel>,
+}
+
+/// Everything there is to draw; groups without data are left out.
+pub fn figures(model: &Model<'_>) -> Vec<Group> {
+    let mut groups = vec![
+        Group {
+            id: "values",
+            what: "methods",
+            names: model.methods.clone(),
+            panels: [best::best(model), best::finals(model)].into_iter().flatten().collect(),
+        },
+        Group {
+            id: "afo",
+            what: "solvers",
+            names: model.solvers.clone(),
+            panels: [solvers::times(model), solvers::gaps(model)].into_iter().flatten().collect(),
+        },
+        Group {
+            id: "improvement",
+            what: "pairs",
+            names: model.pairs.iter().map(|(name, _)| name.clone()).collect(),
+            panels: solvers::improvement(model).into_iter().collect(),
+        },
+        Group {
+            id: "seconds",
+            what: "",
+            names: Vec::new(),
+            panels: times::phases(model).into_iter().collect(),
+        },
+    ];
+    groups.retain(|group| !group.panels.is_empty());
+    groups
+}

@@ -1,0 +1,153 @@
+//! Figures with a row for each method: dots with their mean, or bars of parts.
+
+use super::legend::shortened;
+use super::lines::{WIDTH, heading, small};
+use super::scale::{Kind, Scale};
+use super::scene::{Anchor, Colour, Item, Scene, Shape, marker};
+use crate::report::table::{number, time};
+
+const ROW: f64 = 30.0;
+/// More dots than this say nothing more.
+const MOST_DOTS: usize = 150;
+
+/// A row of dots: one a trial, and their mean.
+pub(super) struct Dots {
+    /// Which colour and marker it has.
+    pub(super) key: usize,
+    /// Its name.
+    pub(super) name: String,
+    /// One value each.
+    pub(super) values: Vec<f64>,
+    /// The mean.
+    pub(super) mean: Option<f64>,
+    /// The ends of its interval.
+    pub(super) interval: Option<(f64, f64)>,
+}
+
+/// What stands around rows.
+pub(super) struct Around<'a> {
+    /// What it is.
+    pub(super) title: &'a str,
+    /// What stands above; empty for nothing.
+    pub(super) heading: &'a str,
+    /// What goes to the right.
+    pub(super) x: &'a str,
+    /// How it is divided.
+    pub(super) kind: Kind,
+}
+
+/// Rows of dots.
+pub(super) fn dots(around: &Around<'_>, rows: &[Dots]) -> Scene {
+    let values = rows.iter().flat_map(|row| {
+        let ends = row.interval.map(|(low, high)| [low, high]).into_iter().flatten();
+        row.values.iter().copied().chain(row.mean).chain(ends)
+    });
+    let names: Vec<String> = rows.iter().map(|row| shortened(&row.name, 150.0)).collect();
+    let left = left(&names);
+    let top = top(around);
+    let scale = Scale::over(around.kind, values, left, WIDTH - 18.0);
+    let (mut items, height) = frame(around, &scale, left, top, rows.len());
+    for (i, (row, name)) in rows.iter().zip(&names).enumerate() {
+        let y = top + ROW * (i as f64 + 0.5);
+        let colour = Colour::Series(row.key);
+        let mut shapes = vec![Shape::text((left - 8.0, y + 4.0), name, Anchor::End)];
+        let every = row.values.len().div_ceil(MOST_DOTS).max(1);
+        for (place, value) in row.values.iter().step_by(every).enumerate() {
+            // Equal values stand above each other, not behind.
+            let lift = [-5.0, 0.0, 5.0, -2.5, 2.5][place % 5];
+            let corner = |dx: f64, dy: f64| (scale.at(*value) + dx, y + lift + dy);
+            let points = vec![corner(-3.0, 0.0), corner(0.0, -3.0), corner(3.0, 0.0), corner(0.0, 3.0)];
+            shapes.push(Shape::Area { points, colour, opacity: 0.6 });
+        }
+        if let Some((low, high)) = row.interval {
+            let points = vec![(scale.at(low), y), (scale.at(high), y)];
+            shapes.push(Shape::Line { points, colour, width: 3.0, dash: &[] });
+        }
+        if let Some(mean) = row.mean {
+            shapes.push(marker(row.key, (scale.at(mean), y), 6.0));
+        }
+        let interval = row.interval.map(|(low, high)| (number(Some(low)), number(Some(high))));
+        let interval =
+            interval.map(|(low, high)| format!(", 95 % interval {low} to {high}")).unwrap_or_default();
+        let tip = format!("{}: mean {}{interval}, {} trials", row.name, number(row.mean), row.values.len());
+        items.push(Item { series: Some(row.key), tip: Some(tip), shapes });
+    }
+    scene(around, items, height)
+}
+
+/// A bar in parts.
+pub(super) struct Bar {
+    /// Its name.
+    pub(super) name: String,
+    /// Its parts, one a phase.
+    pub(super) parts: Vec<f64>,
+}
+
+/// Stacked bars of seconds.
+pub(super) fn bars(around: &Around<'_>, phases: &[&str], rows: &[Bar]) -> Scene {
+    let names: Vec<String> = rows.iter().map(|row| shortened(&row.name, 190.0)).collect();
+    let left = left(&names);
+    let top = top(around);
+    let longest = rows.iter().map(|row| row.parts.iter().sum::<f64>()).fold(0.0, f64::max);
+    let scale =
+        Scale::exact(Kind::Linear, 0.0, if longest > 0.0 { longest } else { 1.0 }, left, WIDTH - 18.0);
+    let (mut items, height) = frame(around, &scale, left, top, rows.len());
+    for (i, (row, name)) in rows.iter().zip(&names).enumerate() {
+        let y = top + ROW * (i as f64 + 0.5);
+        items.push(Item::plain(vec![Shape::text((left - 8.0, y + 4.0), name, Anchor::End)]));
+        let mut begin = 0.0;
+        for (phase, seconds) in row.parts.iter().enumerate() {
+            let (from, to) = (scale.at(begin), scale.at(begin + seconds));
+            begin += seconds;
+            let to = (to - 0.6).max(from);
+            let points = vec![(from, y - 9.0), (to, y - 9.0), (to, y + 9.0), (from, y + 9.0)];
+            let tip = Some(format!("{}, {}: {} a trial", row.name, phases[phase], time(Some(*seconds))));
+            let shapes = vec![Shape::Area { points, colour: Colour::Phase(phase), opacity: 1.0 }];
+            items.push(Item { series: None, tip, shapes });
+        }
+    }
+    let mut x = 14.0;
+    let y = height + 6.0;
+    for (phase, name) in phases.iter().enumerate() {
+        let points = vec![(x, y - 9.0), (x + 14.0, y - 9.0), (x + 14.0, y + 2.0), (x, y + 2.0)];
+        let swatch = Shape::Area { points, colour: Colour::Phase(phase), opacity: 1.0 };
+        items.push(Item::plain(vec![swatch, Shape::text((x + 19.0, y), *name, Anchor::Start)]));
+        x += 19.0 + super::png::width(name, 11.0) + 16.0;
+    }
+    scene(around, items, height + 16.0)
+}
+
+fn left(names: &[String]) -> f64 {
+    18.0 + names.iter().map(|name| super::png::width(name, 11.0)).fold(30.0, f64::max)
+}
+
+fn top(around: &Around<'_>) -> f64 {
+    if around.heading.is_empty() { 10.0 } else { 28.0 }
+}
+
+fn frame(around: &Around<'_>, scale: &Scale, left: f64, top: f64, rows: usize) -> (Vec<Item>, f64) {
+    let base = top + ROW * rows as f64;
+    let mut frame = Vec::new();
+    if !around.heading.is_empty() {
+        frame.push(heading(around.heading, 14.0));
+    }
+    let mut last = f64::NEG_INFINITY;
+    for (value, text) in scale.ticks(5) {
+        let place = scale.at(value);
+        frame.push(Shape::segment((place, top), (place, base), Colour::Grid));
+        let half = super::png::width(&text, 11.0) / 2.0;
+        if place - half > last + 6.0 {
+            frame.push(small((place, base + 15.0), &text, Anchor::Middle));
+            last = place + half;
+        }
+    }
+    frame.push(Shape::segment((left, base), (WIDTH - 18.0, base), Colour::Muted));
+    frame.push(Shape::text(((left + WIDTH - 18.0) / 2.0, base + 33.0), around.x, Anchor::Middle));
+    (vec![Item::plain(frame)], base + 42.0)
+}
+
+fn scene(around: &Around<'_>, items: Vec<Item>, height: f64) -> Scene {
+    let tips: Vec<&str> = items.iter().filter_map(|item| item.tip.as_deref()).collect();
+    let description = format!("{}. {}.", around.x, tips.join("; "));
+    Scene { width: WIDTH, height, title: around.title.to_owned(), description, items, hover: String::new() }
+}

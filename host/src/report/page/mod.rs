@@ -1,0 +1,167 @@
+//! Everything → one HTML file that needs nothing else.
+//!
+//! Names, reasons and descriptions come from manifests and plugins. They reach the page through `maud`, which
+//! escapes whatever is not its own markup; and should that fail, the page's policy lets no script run but the one
+//! whose hash it names, and nothing be fetched.
+
+mod sections;
+mod style;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::collect::RunFolder;
+use super::figures::{Group, svg};
+use super::model::Model;
+
+const SCRIPT: &str = include_str!("page.js");
+
+/// What is shown.
+pub struct Page<'a> {
+    /// The runs' folders.
+    pub runs: &'a [RunFolder],
+    /// What they are called beside each other.
+    pub labels: &'a [String],
+    /// How many trials of each have begun, and finished.
+    pub counts: &'a [(usize, usize)],
+    /// Everything there is to say.
+    pub model: &'a Model<'a>,
+    /// Everything there is to draw.
+    pub figures: &'a [Group],
+}
+
+/// The page.
+pub fn page(page: &Page<'_>) -> String {
+    let title = title(page);
+    let policy = format!(
+        "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'",
+        base64(&Sha256::digest(SCRIPT))
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content=(concat!("host ", env!("CARGO_PKG_VERSION")));
+                title { (title) }
+                style { (PreEscaped(style::sheet(page.figures))) }
+            }
+            body {
+                header {
+                    h1 { (title) }
+                    (sections::subtitle(page))
+                }
+                main {
+                    (sections::verdict(page))
+                    (sections::table(page))
+                    @for group in page.figures.iter().filter(|group| group.panels.len() > 1) { (figures(group)) }
+                    div class="panels" {
+                        @for group in page.figures.iter().filter(|group| group.panels.len() == 1) { (figures(group)) }
+                    }
+                    (sections::shadows(page))
+                    (sections::comparisons(page))
+                    (sections::best_points(page))
+                    (sections::failures(page))
+                    (sections::what_ran(page))
+                }
+                footer {
+                    "Made by host " (env!("CARGO_PKG_VERSION")) " from the journals of the run. The numbers are in "
+                    code { "summary.json" } ", " code { "trace.csv" } " and " code { "afo.csv" }
+                    " beside this page, the figures in " code { "figures/" } " as SVG and PNG."
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn title(page: &Page<'_>) -> String {
+    let mut names: Vec<&str> = page.runs.iter().map(|run| run.experiment.as_str()).collect();
+    names.dedup();
+    svg::printable(&names.join(", "))
+}
+
+/// A group's switches and panels.
+fn figures(group: &Group) -> Markup {
+    let heading = match group.id {
+        "values" => "What the methods found",
+        "afo" => "How the solvers compare: time and AF values",
+        "improvement" => "How the solvers compare: on the same problems",
+        _ => "Time",
+    };
+    html! {
+        section id=(group.id) data-group=(group.id) {
+            h2 { (heading) }
+            @if group.names.len() > 1 {
+                fieldset {
+                    legend { "Show " (group.what) }
+                    @for (key, name) in group.names.iter().enumerate() {
+                        label {
+                            input type="checkbox" checked id=(format!("{}-s{key}", group.id)) data-key=(key);
+                            (style::swatch(key)) (svg::printable(name))
+                        }
+                    }
+                }
+            }
+            div class="panels" {
+                @for panel in &group.panels {
+                    @let wide = panel.views.iter().any(|view| view.figures.len() > 1);
+                    div id=(format!("panel-{}", panel.id)) class=[wide.then_some("wide")] {
+                        h3 { (panel.title) }
+                        p class="caption" { (panel.caption) }
+                        @if panel.views.len() > 1 {
+                            fieldset {
+                                legend { "Axis" }
+                                @for (i, view) in panel.views.iter().enumerate() {
+                                    label {
+                                        input type="radio" name=(format!("view-{}", panel.id))
+                                            id=(format!("{}-v{i}", panel.id)) checked[i == 0];
+                                        (view.label)
+                                    }
+                                }
+                            }
+                        }
+                        @for (i, view) in panel.views.iter().enumerate() {
+                            div class={ "view v" (i) @if panel.views.len() == 1 { " only" } } {
+                                @for (j, figure) in view.figures.iter().enumerate() {
+                                    figure { (svg::element(&figure.scene, &format!("{}-{i}-{j}", panel.id))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let word =
+            chunk.iter().enumerate().fold(0_u32, |word, (i, &byte)| word | u32::from(byte) << (16 - 8 * i));
+        for i in 0..4 {
+            let letter = LETTERS[(word >> (18 - 6 * i)) as usize & 63];
+            text.push(if i <= chunk.len() { letter.into() } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        // RFC 4648, section 10.
+        let pairs = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (plain, coded) in pairs {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

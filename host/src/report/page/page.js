@@ -1,0 +1,89 @@
+// What a pointer over a figure shows. Everything else works without: switches and views are CSS.
+"use strict";
+(() => {
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.hidden = true;
+  tip.setAttribute("role", "status");
+  document.body.append(tip);
+  const line = (text, bold) => {
+    const row = document.createElement("div");
+    const part = document.createElement(bold ? "b" : "span");
+    part.textContent = text;
+    row.append(part);
+    tip.append(row);
+  };
+  const show = (event) => {
+    tip.hidden = false;
+    const box = tip.getBoundingClientRect();
+    const right = event.clientX + 16 + box.width > innerWidth;
+    const left = right ? event.clientX - box.width - 14 : event.clientX + 16;
+    const top = Math.min(event.clientY + 14, innerHeight - box.height - 6);
+    tip.style.left = Math.max(4, left) + "px";
+    tip.style.top = Math.max(4, top) + "px";
+  };
+  const hide = () => { tip.hidden = true; };
+  const number = (value) => {
+    if (value === null) return "–";
+    const size = Math.abs(value);
+    return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  };
+  // The browser's own tips would stand beside ours.
+  for (const title of document.querySelectorAll("svg.figure > title, [data-tip] > title")) {
+    const svg = title.closest("svg");
+    if (title.parentNode === svg) {
+      svg.setAttribute("aria-label", title.textContent);
+      svg.removeAttribute("aria-labelledby");
+    }
+    title.remove();
+  }
+  for (const shape of document.querySelectorAll("[data-tip]")) {
+    shape.addEventListener("pointermove", (event) => {
+      tip.replaceChildren();
+      line(shape.dataset.tip, false);
+      show(event);
+    });
+    shape.addEventListener("pointerleave", hide);
+  }
+  for (const svg of document.querySelectorAll("svg[data-hover]")) {
+    let data = null;
+    let guide = null;
+    svg.addEventListener("pointermove", (event) => {
+      data = data || JSON.parse(svg.dataset.hover);
+      const box = svg.getBoundingClientRect();
+      const at = (event.clientX - box.left) / box.width * svg.viewBox.baseVal.width;
+      const group = svg.closest("[data-group]");
+      const visible = data.series.filter((series) => {
+        const box = group && group.querySelector("input[data-key='" + series.k + "']");
+        return series.points.length > 0 && (!box || box.checked);
+      });
+      const nearest = (points) => points.reduce((a, b) => Math.abs(b[0] - at) < Math.abs(a[0] - at) ? b : a);
+      const found = visible.map((series) => [series.name, nearest(series.points)]);
+      if (found.length === 0) return hide();
+      const place = nearest(found.map((pair) => pair[1]));
+      if (!guide) {
+        guide = document.createElementNS("http://www.w3.org/2000/svg", "line");
+        guide.setAttribute("class", "guide");
+        guide.setAttribute("y1", data.top);
+        guide.setAttribute("y2", data.bottom);
+        svg.append(guide);
+      }
+      guide.setAttribute("x1", place[0]);
+      guide.setAttribute("x2", place[0]);
+      tip.replaceChildren();
+      line(data.x + ": " + number(place[2]), true);
+      for (const [name, point] of found) {
+        if (Math.abs(point[0] - place[0]) > 3) continue;
+        const interval = point.length > 4 ? " (" + number(point[4]) + " to " + number(point[5]) + ")" : "";
+        line(name + ": " + number(point[3]) + interval, false);
+      }
+      show(event);
+    });
+    svg.addEventListener("pointerleave", () => {
+      hide();
+      if (guide) guide.remove();
+      guide = null;
+    });
+  }
+  addEventListener("scroll", hide, { passive: true });
+})();

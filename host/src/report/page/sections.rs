@@ -1,0 +1,358 @@
+//! The parts of the page that are words and tables.
+
+use maud::{Markup, html};
+
+use super::{Page, style};
+use crate::report::compare::LEVEL;
+use crate::report::csv::swept;
+use crate::report::figures::svg::printable;
+use crate::report::record::TrialRecord;
+use crate::report::settings::Setting;
+use crate::report::table::{number, time};
+use crate::report::words::{conclusion, probability, seeds_needed};
+
+/// Longer lists are cut, and say so.
+const MOST_ROWS: usize = 100;
+const MOST_SENTENCES: usize = 12;
+
+/// What was run, how far it is.
+pub(super) fn subtitle(page: &Page<'_>) -> Markup {
+    html! {
+        @for ((run, label), (begun, finished)) in page.runs.iter().zip(page.labels).zip(page.counts) {
+            p class="muted" {
+                @if page.runs.len() > 1 { b { (printable(label)) } ": " }
+                (finished) " of " (run.planned.unwrap_or(*begun)) " trials finished"
+                @if let Some(identity) = &run.identity {
+                    ", plan " (identity.plan.chars().take(12).collect::<String>()) ", host " (printable(&identity.host))
+                }
+            }
+            @if *finished < run.planned.unwrap_or(*begun) {
+                p class="notice" role="note" {
+                    "This run is not finished: " (begun - finished) " trials have begun and not ended, "
+                    (run.planned.unwrap_or(*begun).saturating_sub(*begun)) " have not begun. Final values and \
+                    comparisons are those of finished trials; lines are means of the trials that got so far."
+                }
+            }
+        }
+    }
+}
+
+/// What may be concluded.
+pub(super) fn verdict(page: &Page<'_>) -> Markup {
+    let model = page.model;
+    let count = model.comparisons.iter().filter(|comparison| comparison.p.is_some()).count();
+    let several = model.settings.len() > 1;
+    let mut sentences: Vec<(bool, String)> = Vec::new();
+    for comparison in &model.comparisons {
+        let setting = model.settings.iter().find(|setting| {
+            setting.experiment == comparison.experiment && *setting.sweep == comparison.sweep
+        });
+        let place = setting.filter(|_| several).map(|setting| format!("{}: ", model.label(setting)));
+        let shown = comparison.p_corrected.is_some_and(|p| p <= LEVEL);
+        sentences.push((shown, place.unwrap_or_default() + &conclusion(comparison, count)));
+    }
+    let left_out = sentences.len().saturating_sub(MOST_SENTENCES);
+    // What is shown comes first; within that, the plan's order.
+    sentences.sort_by_key(|(shown, _)| !shown);
+    html! {
+        section class="card verdict" id="verdict" {
+            h2 style="margin-top:4px" { "In short" }
+            @if model.settings.is_empty() { p { "No trial has begun." } }
+            @else if sentences.is_empty() { p { "There is one method: nothing to compare." } }
+            ul {
+                @for (shown, sentence) in sentences.iter().take(MOST_SENTENCES) {
+                    li class=[shown.then_some("shown")] { (printable(sentence)) }
+                }
+                @for sentence in on_the_same_problems(page) { li { (printable(&sentence)) } }
+            }
+            @if left_out > 0 { p class="muted" { (left_out) " more comparisons are in the table below." } }
+            @if count > 0 {
+                p class="caption" {
+                    "Methods are compared seed by seed, on the same instances and initial designs: Wilcoxon's signed-rank test, \
+                     two-sided, corrected by Holm for all " (count) " comparisons of this report. A win on every seed counts \
+                     from " (seeds_needed(count)) " seeds on. Results hold for these objectives, budgets and options, and for no others."
+                }
+            }
+        }
+    }
+}
+
+/// What the followed solvers found beside their shadows, at the largest dimension.
+fn on_the_same_problems(page: &Page<'_>) -> Vec<String> {
+    let model = page.model;
+    let mut sentences = Vec::new();
+    for (_, (method, shadow)) in model.pairs.iter().take(6) {
+        let at = model.improvements.iter().filter(|at| at.method == *method && at.shadow == *shadow);
+        let (mut problems, mut lower, mut equal, mut higher) = (0, 0, 0, 0);
+        for at in at {
+            problems += at.problems;
+            lower += at.lower;
+            equal += at.equal;
+            higher += at.higher;
+        }
+        sentences.push(format!(
+            "On the {problems} acquisition functions of {method}, its solver's value was lower than that of {shadow} on \
+             {lower}, equal on {equal} and higher on {higher}."
+        ));
+    }
+    sentences
+}
+
+/// Final values.
+pub(super) fn table(page: &Page<'_>) -> Markup {
+    let summaries = &page.model.summaries;
+    let Some(first) = summaries.first() else { return html! {} };
+    let keys: Vec<&String> = first.sweep.keys().collect();
+    let regret = summaries.iter().any(|summary| summary.regret.is_some());
+    let ranks = summaries.iter().any(|summary| summary.mean_rank.is_some());
+    let failed = summaries.iter().any(|summary| summary.failed_evaluations > 0);
+    // The best mean of each setting stands out.
+    let best = |summary: &crate::report::summary::MethodSummary| {
+        let peers = summaries
+            .iter()
+            .filter(|other| other.sweep == summary.sweep && other.experiment == summary.experiment);
+        let means = peers.filter_map(|other| other.final_best.mean);
+        let best = means.reduce(|a, b| if summary.maximize { a.max(b) } else { a.min(b) });
+        summary.final_best.mean.is_some() && summary.final_best.mean == best
+    };
+    html! {
+        h2 { "Final values" }
+        div class="scroll" tabindex="0" role="region" aria-label="Final values" {
+            table id="finals" {
+                thead {
+                    tr {
+                        th { "method" }
+                        @for key in &keys { th { (printable(key)) } }
+                        th { "trials" }
+                        th { @if first.maximize { "highest value, mean" } @else { "lowest value, mean" } }
+                        th { "95 % interval" } th { "median" }
+                        @if ranks { th { "mean rank" } }
+                        @if regret { th { "regret, mean" } }
+                        @if failed { th { "failed evaluations" } }
+                        th { "fit / iteration" } th { "AFO / iteration" } th { "evaluation" }
+                    }
+                }
+                tbody {
+                    @for summary in summaries {
+                        tr class=[best(summary).then_some("best")] {
+                            td { (style::swatch(page.model.method(&summary.method))) (printable(&summary.method)) }
+                            @for key in &keys { td { (printable(&swept(&summary.sweep, key))) } }
+                            td {
+                                (summary.trials)
+                                @if summary.unfinished > 0 { " of " (summary.trials + summary.unfinished) }
+                            }
+                            td { (number(summary.final_best.mean)) }
+                            td { (interval(summary.final_interval)) }
+                            td { (number(summary.final_best.median)) }
+                            @if ranks { td { (summary.mean_rank.map_or("–".to_owned(), |rank| format!("{rank:.2}"))) } }
+                            @if regret { td { (number(summary.regret.and_then(|regret| regret.mean))) } }
+                            @if failed { td { (summary.failed_evaluations) } }
+                            td { (time(summary.mean_fit_seconds)) }
+                            td { (time(summary.mean_afo_seconds)) }
+                            td { (time(summary.mean_evaluate_seconds)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn interval(interval: Option<crate::report::statistics::Interval>) -> String {
+    interval.map_or("–".to_owned(), |interval| {
+        format!("{} to {}", number(Some(interval.low)), number(Some(interval.high)))
+    })
+}
+
+/// Followed solvers beside their shadows.
+pub(super) fn shadows(page: &Page<'_>) -> Markup {
+    let rows = &page.model.improvements;
+    if rows.is_empty() {
+        return html! {};
+    }
+    html! {
+        h2 { "AF values on the same problems" }
+        div class="scroll" tabindex="0" role="region" aria-label="AF values on the same problems" {
+            table id="shadows" {
+                thead { tr {
+                    th { "method" } th class="left" { "its solver" } th class="left" { "shadow" } th { "bits" } th { "problems" }
+                    th { "lower" } th { "equal" } th { "higher" } th { "mean improvement" } th { "95 % interval" } th { "p, not corrected" }
+                } }
+                tbody {
+                    @for at in rows.iter().take(MOST_ROWS) {
+                        tr {
+                            td { (printable(&at.method)) }
+                            td class="left" { (printable(&at.followed)) }
+                            td class="left" { (printable(&at.shadow)) }
+                            td { (at.bits) } td { (at.problems) } td { (at.lower) } td { (at.equal) } td { (at.higher) }
+                            td { (at.percent.map_or("–".to_owned(), |percent| format!("{:+.2} %", percent.mean))) }
+                            td { (interval(at.percent.and_then(|percent| percent.interval))) }
+                            td { (at.p.map_or("–".to_owned(), probability)) }
+                        }
+                    }
+                }
+            }
+        }
+        p class="caption" {
+            "Lower is better for a solver. The test is on the trials' means, one a seed and setting."
+            @if rows.len() > MOST_ROWS { " The first " (MOST_ROWS) " of " (rows.len()) " rows; summary.json has all." }
+        }
+    }
+}
+
+/// Every comparison.
+pub(super) fn comparisons(page: &Page<'_>) -> Markup {
+    let rows = &page.model.comparisons;
+    let Some(first) = rows.first() else { return html! {} };
+    let keys: Vec<&String> = first.sweep.keys().collect();
+    html! {
+        h2 { "Methods against each other" }
+        div class="scroll" tabindex="0" role="region" aria-label="Methods against each other" {
+            table id="comparisons" {
+                thead { tr {
+                    th { "first" } th class="left" { "second" }
+                    @for key in &keys { th { (printable(key)) } }
+                    th { "seeds" } th { "first better" } th { "equal" } th { "worse" } th { "mean difference" } th { "95 % interval" }
+                    th { "rank-biserial" } th { "p" } th { "p, corrected" }
+                } }
+                tbody {
+                    @for row in rows.iter().take(MOST_ROWS) {
+                        tr {
+                            td { (printable(&row.first)) }
+                            td class="left" { (printable(&row.second)) }
+                            @for key in &keys { td { (printable(&swept(&row.sweep, key))) } }
+                            td { (row.seeds) } td { (row.better) } td { (row.equal) } td { (row.worse) }
+                            td { (number(row.mean_difference)) }
+                            td { (interval(row.interval)) }
+                            td { (row.rank_biserial.map_or("–".to_owned(), |effect| format!("{effect:+.2}"))) }
+                            td { (row.p.map_or("–".to_owned(), probability)) }
+                            td { (row.p_corrected.map_or("–".to_owned(), probability)) }
+                        }
+                    }
+                }
+            }
+        }
+        p class="caption" {
+            "The difference is first − second of the final best values, interval by bootstrap (BCa). The rank-biserial \
+             correlation goes from −1 (the first is always worse) to 1 (always better)."
+            @if rows.len() > MOST_ROWS { " The first " (MOST_ROWS) " of " (rows.len()) " rows; summary.json has all." }
+        }
+    }
+}
+
+/// The best point of each setting, in the objective's own words.
+pub(super) fn best_points(page: &Page<'_>) -> Markup {
+    let model = page.model;
+    let best = |setting: &Setting<'_>| -> Option<String> {
+        let sign = if setting.maximize() { -1.0 } else { 1.0 };
+        let better = |a: &&TrialRecord, b: &&TrialRecord| {
+            let key = |trial: &TrialRecord| trial.best().map_or(f64::INFINITY, |best| sign * best);
+            key(a).total_cmp(&key(b))
+        };
+        let trial = setting.trials().filter(|trial| trial.best().is_some()).min_by(better)?;
+        let words = trial.finished.as_ref().and_then(|finished| finished.description.clone());
+        let levels = || {
+            let levels = trial.best_point.as_ref().map(|levels| format!("levels {levels:?}"));
+            levels.unwrap_or_default()
+        };
+        let words = printable(&words.unwrap_or_else(levels));
+        // Pairs of names and levels stand apart; anything else is shown as it is.
+        let pairs: Vec<&str> = words.split(' ').collect();
+        let chips = pairs.iter().all(|pair| pair.contains('='));
+        Some(html! {
+            h3 { (printable(&model.label(setting))) }
+            p {
+                b { (number(trial.best())) } " by " (printable(&trial.started.method)) ", seed " (trial.started.seed)
+                @if let Some(optimum) = trial.optimum() { "; the optimum of this instance is " (number(Some(optimum))) }
+            }
+            @if chips {
+                div class="chips" { @for pair in pairs { span class=[pair.ends_with("=0").then_some("zero")] { (pair) } } }
+            } @else { p class="muted" { (words) } }
+        }.into_string())
+    };
+    let drawn = model.drawn();
+    html! {
+        @if !drawn.is_empty() { h2 { "The best point found" } }
+        @for setting in drawn { @if let Some(html) = best(setting) { (maud::PreEscaped(html)) } }
+    }
+}
+
+/// What went wrong.
+pub(super) fn failures(page: &Page<'_>) -> Markup {
+    let trials = || page.model.settings.iter().flat_map(|setting| setting.trials());
+    let failed: Vec<_> = trials()
+        .flat_map(|trial| trial.failures.iter().map(move |failure| (trial, failure)))
+        .take(MOST_ROWS)
+        .collect();
+    let count: usize = trials().map(|trial| trial.failures.len()).sum();
+    let incidents: Vec<_> = trials()
+        .flat_map(|trial| trial.incidents.iter().map(move |incident| (trial, incident)))
+        .take(MOST_ROWS)
+        .collect();
+    html! {
+        @if !failed.is_empty() {
+            h2 { "Failed evaluations" }
+            div class="scroll" tabindex="0" role="region" aria-label="Failed evaluations" {
+                table id="failures" {
+                    thead { tr { th { "trial" } th { "evaluation" } th class="left" { "status" } th class="left" { "reason" } } }
+                    tbody {
+                        @for (trial, failure) in &failed {
+                            tr {
+                                td { (printable(&trial.started.trial)) } td { (failure.evaluation) }
+                                td class="left" { (printable(&failure.status)) } td class="words" { (printable(&failure.reason)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if count > failed.len() { p class="caption" { "The first " (failed.len()) " of " (count) "; the journals have all." } }
+        }
+        @if !incidents.is_empty() {
+            h2 { "Trials that failed or were started again" }
+            div class="scroll" tabindex="0" role="region" aria-label="Trials that failed or were started again" {
+                table id="incidents" {
+                    thead { tr { th { "trial" } th class="left" { "what" } th { "evaluation" } th class="left" { "reason" } } }
+                    tbody {
+                        @for (trial, incident) in &incidents {
+                            tr {
+                                td { (printable(&trial.started.trial)) } td class="left" { (printable(&incident.incident)) }
+                                td { (incident.evaluation.map_or("–".to_owned(), |evaluation| evaluation.to_string())) }
+                                td class="words" { (printable(&incident.reason)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The plans and plugins.
+pub(super) fn what_ran(page: &Page<'_>) -> Markup {
+    html! {
+        h2 { "What was run" }
+        @for (run, label) in page.runs.iter().zip(page.labels) {
+            @if page.runs.len() > 1 { h3 { (printable(label)) } }
+            @if let Some(identity) = &run.identity {
+                div class="scroll" tabindex="0" role="region" aria-label="Plugins" {
+                    table {
+                        thead { tr { th { "plugin" } th class="left" { "kind" } th class="left" { "version" } th class="left" { "SHA-256 of its file" } } }
+                        tbody {
+                            @for plugin in &identity.plugins {
+                                tr {
+                                    td { (printable(&plugin.name)) } td class="left" { (printable(&plugin.kind)) }
+                                    td class="left" { (printable(&plugin.version)) }
+                                    td class="left" { (plugin.sha256.chars().take(16).collect::<String>()) "…" }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            details {
+                summary { "The plan, every default filled (" code { "host run plan.yaml" } " is the same experiment)" }
+                pre { (run.plan) }
+            }
+        }
+    }
+}
