@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::manifest::DEFAULT_SOLVER;
 
@@ -20,6 +20,26 @@ pub struct Arguments {
     /// Say more of what happens: -v for decisions, -vv for details, -vvv for everything.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
+    /// Logs and progress as `text` for people, or as `json`, one object a line.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        global = true
+    )]
+    pub log_format: LogFormat,
+}
+
+/// How logs and progress are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people: bars on a terminal, seldom a line elsewhere.
+    #[default]
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
 }
 
 const EXAMPLES: &str = "\

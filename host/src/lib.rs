@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{
-    Changes, ManifestArguments, PluginArguments, ReportArguments, RunArguments, SolveArguments,
+    Changes, LogFormat, ManifestArguments, PluginArguments, ReportArguments, RunArguments, SolveArguments,
 };
 use crate::diagnostic::Diagnostic;
 use crate::plan::overrides::Overrides;
@@ -81,7 +81,7 @@ pub fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
 /// `host run`: the table of methods; the last line names the run's folder.
 ///
 /// The flag says whether every trial finished.
-pub fn run(arguments: &RunArguments) -> Result<(String, bool), Vec<Diagnostic>> {
+pub fn run(arguments: &RunArguments, format: LogFormat) -> Result<(String, bool), Vec<Diagnostic>> {
     let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
     let plan = make_plan(&manifest, &arguments.changes)?;
     let cores = std::thread::available_parallelism();
@@ -94,12 +94,17 @@ pub fn run(arguments: &RunArguments) -> Result<(String, bool), Vec<Diagnostic>> 
         patience: arguments.patience,
         plugins: arguments.changes.plugins.clone(),
     };
-    let mut progress = Progress::new(arguments.quiet);
+    let mut progress = Progress::new(arguments.quiet, format);
     let outcome = run::run(&plan, &settings, &mut progress).map_err(|diagnostic| vec![diagnostic])?;
-    show_failures(&outcome.failed);
+    show_failures(&outcome.failed, format);
     if outcome.stopped {
         let command = resume_command(&outcome.folder, &settings.plugins);
-        eprintln!("stopped; every finished evaluation is kept. To go on:\n  {command}");
+        match format {
+            LogFormat::Text => {
+                eprintln!("stopped; every finished evaluation is kept. To go on:\n  {command}");
+            }
+            LogFormat::Json => eprintln!("{}", json!({ "progress": "stopped", "to_go_on": command })),
+        }
     }
     let folder = outcome.folder.display();
     let done = outcome.failed.is_empty() && !outcome.stopped;
@@ -144,16 +149,24 @@ pub fn trial(
     id: &str,
     plugins: &PluginArguments,
     allow_changed_plugins: bool,
+    format: LogFormat,
 ) -> Result<bool, Vec<Diagnostic>> {
-    let mut progress = Progress::new(false);
+    let mut progress = Progress::new(false, format);
     let outcome = run::run_one(folder, id, plugins, allow_changed_plugins, &mut progress)?;
-    show_failures(&outcome.failed);
+    show_failures(&outcome.failed, format);
     Ok(outcome.failed.is_empty() && !outcome.stopped)
 }
 
-fn show_failures(failed: &run::Failures) {
+fn show_failures(failed: &run::Failures, format: LogFormat) {
     for (id, reason) in failed {
-        eprintln!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         "));
+        match format {
+            LogFormat::Text => {
+                eprintln!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         "));
+            }
+            LogFormat::Json => {
+                eprintln!("{}", json!({ "progress": "failed", "trial": id, "reason": reason }));
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use host::cli::{Arguments, Command, PluginsCommand};
+use host::cli::{Arguments, Command, LogFormat, PluginsCommand};
 use host::diagnostic::Diagnostic;
 use tracing_subscriber::EnvFilter;
 
@@ -13,9 +13,10 @@ const WRONG: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    log_to_stderr(arguments.verbose);
+    log_to_stderr(arguments.verbose, arguments.log_format);
+    let format = arguments.log_format;
     match arguments.command {
-        Command::Run(arguments) => match host::run(&arguments) {
+        Command::Run(arguments) => match host::run(&arguments, format) {
             Ok((text, true)) => print(&text),
             Ok((text, false)) => {
                 print(&text);
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
             host::run::child::child(&folder, &id, &plugins, allow_changed_plugins)
         }
         Command::Trial { folder, id, plugins, attached: false, allow_changed_plugins } => {
-            match host::trial(&folder, &id, &plugins, allow_changed_plugins) {
+            match host::trial(&folder, &id, &plugins, allow_changed_plugins, arguments.log_format) {
                 Ok(true) => ExitCode::SUCCESS,
                 Ok(false) => ExitCode::FAILURE,
                 Err(diagnostics) => refuse(&diagnostics),
@@ -50,10 +51,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn log_to_stderr(verbose: u8) {
+fn log_to_stderr(verbose: u8, format: LogFormat) {
     let level = ["warn", "info", "debug", "trace"][usize::from(verbose.min(3))];
     let filter = EnvFilter::try_from_env("HOST_LOG").unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time();
+    match format {
+        LogFormat::Text => logs.init(),
+        LogFormat::Json => logs.json().init(),
+    }
 }
 
 fn printed(printed: host::Printed) -> ExitCode {

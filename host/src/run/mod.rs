@@ -89,7 +89,7 @@ pub fn run(plan: &Plan, settings: &Settings, progress: &mut Progress) -> Result<
     let jobs: Vec<Job> = plan.trials().map(job).collect();
     let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(&job.id)));
     let open: Vec<Job> = open.cloned().collect();
-    progress.begin(&jobs, open.len());
+    progress.begin(jobs.len(), &open);
     let stop = local::stop_on_request();
     let (failed, stopped) = if settings.in_process {
         in_process(&folder, &open, settings, &stop, progress)
@@ -121,7 +121,7 @@ pub fn run_one(
         patience: PATIENCE,
         plugins: plugins.clone(),
     };
-    progress.begin(std::slice::from_ref(&job), 1);
+    progress.begin(1, std::slice::from_ref(&job));
     let stop = local::stop_on_request();
     let ended = local::run(folder, vec![job], &settings, &stop, progress);
     let (failed, stopped) = ended.map_err(|diagnostic| vec![diagnostic])?;

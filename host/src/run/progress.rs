@@ -1,15 +1,22 @@
-//! Events → terminal: a bar over all trials and one for each that runs, or a plain line now and then.
+//! Events → terminal: a bar over all trials and one for each that runs; elsewhere a plain line now and then, or JSON.
+
+mod estimate;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value as Json, json};
 
+use self::estimate::Estimate;
 use super::Job;
+use crate::cli::LogFormat;
 
-/// How often a plain line appears where there is no terminal.
+/// How often a line appears where there is no terminal.
 const SELDOM: Duration = Duration::from_secs(10);
+/// How often the time left is computed anew.
+const OFTEN: Duration = Duration::from_millis(500);
 
 /// What a trial is busy with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -28,24 +35,37 @@ pub struct Progress {
     style: Style,
     trials: usize,
     done: usize,
-    /// Evaluations made and to be made, over all trials.
+    /// Evaluations made and to be made, over all open trials.
     evaluations: (usize, usize),
-    running: BTreeMap<String, usize>,
+    running: BTreeMap<String, Running>,
+    estimate: Estimate,
+    /// Seconds left, and when that was computed: with ten thousand trials it is not for every evaluation.
+    left: (Option<f64>, Option<Instant>),
     begun: Instant,
     last_line: Instant,
+}
+
+#[derive(Default)]
+struct Running {
+    evaluation: usize,
+    best: Option<f64>,
+    doing: Option<Activity>,
 }
 
 enum Style {
     Bars { bars: MultiProgress, all: ProgressBar, trials: BTreeMap<String, ProgressBar> },
     Lines,
+    Json,
     Quiet,
 }
 
 impl Progress {
-    /// Bars on a terminal, lines elsewhere, nothing where `quiet`.
-    pub fn new(quiet: bool) -> Self {
+    /// Bars on a terminal, lines elsewhere, nothing where `quiet`; JSON lines where that is the format of logs.
+    pub fn new(quiet: bool, format: LogFormat) -> Self {
         let style = if quiet {
             Style::Quiet
+        } else if format == LogFormat::Json {
+            Style::Json
         } else if std::io::stderr().is_terminal() {
             let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
             Style::Bars { bars, all: ProgressBar::hidden(), trials: BTreeMap::new() }
@@ -53,90 +73,104 @@ impl Progress {
             Style::Lines
         };
         let now = Instant::now();
-        let running = BTreeMap::new();
-        Self { style, trials: 0, done: 0, evaluations: (0, 0), running, begun: now, last_line: now }
+        Self {
+            style,
+            trials: 0,
+            done: 0,
+            evaluations: (0, 0),
+            running: BTreeMap::new(),
+            estimate: Estimate::default(),
+            left: (None, None),
+            begun: now,
+            last_line: now,
+        }
     }
 
-    /// The trials with their evaluations, and how many of them are still to be run.
-    pub fn begin(&mut self, trials: &[Job], open: usize) {
-        self.trials = trials.len();
-        self.done = trials.len() - open;
-        let mean = trials.iter().map(|job| job.evaluations).sum::<usize>() / trials.len().max(1);
-        self.evaluations = (0, open * mean);
+    /// How many trials there are, and those still to be run, in this order.
+    pub fn begin(&mut self, all: usize, open: &[Job]) {
+        self.begun = Instant::now();
+        self.trials = all;
+        self.done = all - open.len();
+        self.evaluations = (0, open.iter().map(|job| job.evaluations).sum());
+        self.estimate = Estimate::new(open);
         if let Style::Bars { bars, all, .. } = &mut self.style {
             *all = bars.add(ProgressBar::new(self.evaluations.1 as u64));
-            all.set_style(style("{msg:<28} {bar:30} {pos}/{len} evaluations, {eta} left"));
+            all.set_style(style("{prefix:<28} {bar:30} {pos}/{len} evaluations, {elapsed}{msg}"));
             all.enable_steady_tick(Duration::from_millis(200));
         }
-        self.update();
+        self.show_all();
+        self.say("begins", json!({}));
     }
 
     /// A trial begins.
     pub fn trial_begins(&mut self, id: &str, evaluations: usize) {
-        self.running.insert(id.to_owned(), 0);
+        self.running.insert(id.to_owned(), Running::default());
+        self.estimate.begins(id, evaluations, self.begun.elapsed().as_secs_f64());
         if let Style::Bars { bars, trials, .. } = &mut self.style {
             let bar = bars.add(ProgressBar::new(evaluations as u64));
             bar.set_style(style("  {prefix:<26} {bar:30} {pos}/{len} {msg}"));
             bar.set_prefix(id.to_owned());
             trials.insert(id.to_owned(), bar);
         }
+        self.say("trial-begins", json!({ "trial": id }));
     }
 
     /// A trial turns to something else.
     pub fn doing(&mut self, id: &str, what: Activity) {
-        if let Style::Bars { trials, .. } = &self.style
-            && let Some(bar) = trials.get(id)
-        {
-            bar.set_message(match what {
-                Activity::Fit => "fit",
-                Activity::Solve => "solve",
-                Activity::Evaluate => "evaluate",
-            });
+        if let Some(running) = self.running.get_mut(id) {
+            running.doing = Some(what);
         }
+        self.show_trial(id);
     }
 
     /// A trial has made an evaluation.
     pub fn evaluated(&mut self, id: &str, evaluation: usize, best: Option<f64>) {
-        if let Some(before) = self.running.insert(id.to_owned(), evaluation) {
-            self.evaluations.0 += evaluation.saturating_sub(before);
-        }
-        if let Style::Bars { all, trials, .. } = &self.style {
-            all.set_position(self.evaluations.0 as u64);
-            if let Some(bar) = trials.get(id) {
-                bar.set_position(evaluation as u64);
-                bar.set_message(best.map(|best| format!("best {best:.5}")).unwrap_or_default());
-            }
-        }
+        let Some(running) = self.running.get_mut(id) else { return };
+        self.evaluations.0 += evaluation.saturating_sub(running.evaluation);
+        running.evaluation = evaluation;
+        running.best = best;
+        self.estimate.evaluated(id, evaluation, self.begun.elapsed().as_secs_f64());
+        self.show_trial(id);
         self.tick();
     }
 
     /// A trial has ended, well or not.
     pub fn trial_ends(&mut self, id: &str) {
-        self.running.remove(id);
+        let ended = self.running.remove(id);
         self.done += 1;
+        self.estimate.ends(id);
         if let Style::Bars { trials, .. } = &mut self.style
             && let Some(bar) = trials.remove(id)
         {
             bar.finish_and_clear();
         }
-        self.update();
+        self.show_all();
+        self.say("trial-ends", json!({ "trial": id, "best": ended.and_then(|ended| ended.best) }));
     }
 
     /// Something to read, above the bars.
     pub fn print(&self, line: &str) {
         match &self.style {
             Style::Bars { bars, .. } => bars.suspend(|| eprintln!("{line}")),
+            Style::Json => eprintln!("{}", json!({ "progress": "said", "line": line })),
             Style::Lines | Style::Quiet => eprintln!("{line}"),
         }
     }
 
     /// Time passes.
     pub fn tick(&mut self) {
-        if matches!(self.style, Style::Lines) && self.last_line.elapsed() >= SELDOM {
-            self.last_line = Instant::now();
+        self.show_all();
+        if self.last_line.elapsed() < SELDOM {
+            return;
+        }
+        self.last_line = Instant::now();
+        self.say("running", json!({}));
+        if matches!(self.style, Style::Lines) {
             let (made, all) = self.evaluations;
-            let seconds = self.begun.elapsed().as_secs();
-            eprintln!("{}/{} trials, {made}/{all} evaluations, {seconds} s", self.done, self.trials);
+            let seconds = self.begun.elapsed().as_secs_f64();
+            let left = self.left().map(|left| format!(", about {} left", duration(left))).unwrap_or_default();
+            let (done, trials) = (self.done, self.trials);
+            eprintln!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds));
         }
     }
 
@@ -146,16 +180,92 @@ impl Progress {
             all.finish_and_clear();
             let _ = bars.clear();
         }
+        self.say("ends", json!({}));
     }
 
-    fn update(&mut self) {
-        let words = format!("{}/{} trials", self.done, self.trials);
-        if let Style::Bars { all, .. } = &self.style {
-            all.set_message(words);
+    fn left(&mut self) -> Option<f64> {
+        if self.left.1.is_none_or(|computed| computed.elapsed() >= OFTEN) {
+            let left = self.estimate.seconds_left(self.begun.elapsed().as_secs_f64());
+            self.left = (left, Some(Instant::now()));
         }
+        self.left.0
+    }
+
+    fn show_all(&mut self) {
+        if !matches!(self.style, Style::Bars { .. }) {
+            return;
+        }
+        let left = self.left();
+        if let Style::Bars { all, .. } = &self.style {
+            all.set_prefix(format!("{}/{} trials", self.done, self.trials));
+            all.set_position(self.evaluations.0 as u64);
+            all.set_message(left.map(|left| format!(", about {} left", duration(left))).unwrap_or_default());
+        }
+    }
+
+    fn show_trial(&self, id: &str) {
+        if let Style::Bars { trials, .. } = &self.style
+            && let (Some(bar), Some(running)) = (trials.get(id), self.running.get(id))
+        {
+            let best = running.best.map(|best| format!("best {best:.5} "));
+            let doing = running.doing.map(|doing| match doing {
+                Activity::Fit => "fit",
+                Activity::Solve => "solve",
+                Activity::Evaluate => "evaluate",
+            });
+            bar.set_position(running.evaluation as u64);
+            bar.set_message(best.unwrap_or_default() + doing.unwrap_or_default());
+        }
+    }
+
+    /// One JSON line: what happened, how far the run is, and what else there is to know.
+    fn say(&mut self, what: &str, more: Json) {
+        if !matches!(self.style, Style::Json) {
+            return;
+        }
+        let left = self.left();
+        let rounded = |seconds: f64| (seconds * 10.0).round() / 10.0;
+        let running: Vec<Json> = self
+            .running
+            .iter()
+            .map(|(id, running)| {
+                json!({
+                    "trial": id, "evaluation": running.evaluation, "best": running.best, "doing": running.doing
+                })
+            })
+            .collect();
+        let mut line = json!({
+            "progress": what, "trials": self.trials, "done": self.done, "evaluations": self.evaluations.0,
+            "planned_evaluations": self.evaluations.1, "seconds": rounded(self.begun.elapsed().as_secs_f64()),
+            "seconds_left": left.map(rounded), "running": running
+        });
+        if let (Some(line), Json::Object(mut more)) = (line.as_object_mut(), more) {
+            line.append(&mut more);
+        }
+        eprintln!("{line}");
+    }
+}
+
+/// A time for people: two units at most.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
     }
 }
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("a template of ours is valid").progress_chars("━━ ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_two_units_at_most() {
+        assert_eq!([0.4, 59.4, 61.0, 7384.0].map(duration), ["0 s", "59 s", "1 min 1 s", "2 h 3 min"]);
+    }
 }

@@ -12,7 +12,7 @@ use crate::report::settings::Setting;
 use crate::report::statistics::{band, interval, mean};
 
 /// Points of all lines together: more make the page heavy and show nothing more.
-const MOST_POINTS: usize = 15_000;
+const MOST_POINTS: usize = 12_000;
 
 /// The best value so far, mean over seeds.
 pub(super) fn best(model: &Model<'_>) -> Option<Panel> {

@@ -70,6 +70,14 @@ fn draw(shape: &Shape, face: &Face<'_>, pixmap: &mut Pixmap) {
             let Some(path) = path(points, true) else { return };
             pixmap.fill_path(&path, &paint(*colour, *opacity).paint, FillRule::Winding, scale, None);
         }
+        Shape::Dots { points, radius, colour, opacity } => {
+            let ink = paint(*colour, *opacity).paint;
+            for &(x, y) in points {
+                let corners = [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)];
+                let Some(path) = path(&corners, true) else { continue };
+                pixmap.fill_path(&path, &ink, FillRule::Winding, scale, None);
+            }
+        }
         Shape::Marker { points, colour } => {
             let Some(path) = path(points, true) else { return };
             pixmap.fill_path(&path, &paint(*colour, 1.0).paint, FillRule::Winding, scale, None);

@@ -52,13 +52,11 @@ pub(super) fn dots(around: &Around<'_>, rows: &[Dots]) -> Scene {
         let colour = Colour::Series(row.key);
         let mut shapes = vec![Shape::text((left - 8.0, y + 4.0), name, Anchor::End)];
         let every = row.values.len().div_ceil(MOST_DOTS).max(1);
-        for (place, value) in row.values.iter().step_by(every).enumerate() {
+        let dots = row.values.iter().step_by(every).enumerate().map(|(place, value)| {
             // Equal values stand above each other, not behind.
-            let lift = [-5.0, 0.0, 5.0, -2.5, 2.5][place % 5];
-            let corner = |dx: f64, dy: f64| (scale.at(*value) + dx, y + lift + dy);
-            let points = vec![corner(-3.0, 0.0), corner(0.0, -3.0), corner(3.0, 0.0), corner(0.0, 3.0)];
-            shapes.push(Shape::Area { points, colour, opacity: 0.6 });
-        }
+            (scale.at(*value), y + [-5.0, 0.0, 5.0, -2.5, 2.5][place % 5])
+        });
+        shapes.push(Shape::Dots { points: dots.collect(), radius: 3.0, colour, opacity: 0.6 });
         if let Some((low, high)) = row.interval {
             let points = vec![(scale.at(low), y), (scale.at(high), y)];
             shapes.push(Shape::Line { points, colour, width: 3.0, dash: &[] });

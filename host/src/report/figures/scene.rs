@@ -65,6 +65,17 @@ pub enum Shape {
         /// How much it covers.
         opacity: f64,
     },
+    /// Small diamonds, many of them in one element.
+    Dots {
+        /// Their middles.
+        points: Vec<(f64, f64)>,
+        /// From the middle to a corner.
+        radius: f64,
+        /// Their colour.
+        colour: Colour,
+        /// How much they cover.
+        opacity: f64,
+    },
     /// A filled polygon with a border in the colour of the paper: markers.
     Marker {
         /// Its corners.

@@ -62,6 +62,16 @@ fn one(shape: &Shape) -> Markup {
             polygon points=(list(points)) class=(format!("fill-{}", colours::name(*colour)))
                 fill=(hex(*colour)) fill-opacity=[(*opacity < 1.0).then(|| short(*opacity))] {}
         },
+        Shape::Dots { points, radius, colour, opacity } => {
+            let r = short(*radius);
+            let dot = |(x, y): &(f64, f64)| {
+                format!("M{},{}l{r},{r} -{r},{r} -{r},-{r}z", short(*x), short(*y - radius))
+            };
+            html! {
+                path d=(points.iter().map(dot).collect::<String>()) class=(format!("fill-{}", colours::name(*colour)))
+                    fill=(hex(*colour)) fill-opacity=(short(*opacity)) {}
+            }
+        }
         Shape::Marker { points, colour } => html! {
             polygon points=(list(points)) fill=(hex(*colour)) stroke=(hex(Colour::Paper)) stroke-width="1"
                 class=(format!("line-paper fill-{}", colours::name(*colour))) {}

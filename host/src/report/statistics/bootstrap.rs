@@ -52,7 +52,7 @@ pub fn band(rows: &[&[f64]]) -> Option<Vec<Interval>> {
     if rows.len() < 2 || columns == 0 {
         return None;
     }
-    let draws = (4_000_000 / (rows.len() * columns)).clamp(200, 1000);
+    let draws = (1_200_000 / (rows.len() * columns)).clamp(200, 1000);
     let mut rng = rng(SEED);
     let mut means = vec![0.0; draws * columns];
     for drawn in 0..draws {
