@@ -1,16 +1,14 @@
-//! Dense Cholesky factors and triangular solves, the same to the bit on every machine.
+//! Cholesky factors and triangular solves, the same to the bit on every machine.
 //!
 //! Rounding differences grow: two correct samplers that add in different orders part ways within some hundred
 //! steps, and the experiments that follow them too. So every number here is added up in one fixed order, with
 //! plain multiplications and additions that no compiler fuses. Where speed asks for lanes, they are outputs
 //! (each keeps its own order however many are computed at once), or a fixed number of partial sums ([`dot`]).
 //!
-//! Matrices are slices by rows. [`cholesky`] factors a whole matrix; a [`GrowingFactor`] takes one row at a time.
+//! A [`GrowingFactor`] takes a matrix one row at a time.
 
-mod dense;
 mod growing;
 
-pub use dense::{cholesky, solve, solve_transposed};
 pub use growing::GrowingFactor;
 
 /// The matrix is not positive definite, or so nearly not that rounding decides.

@@ -1,7 +1,8 @@
 //! The terms of a polynomial of bits, in the order of a quadratic's coefficients.
 //!
 //! A model that is linear in its coefficients sees a string of bits as the values of its terms: x₀, x₁, … and,
-//! to second order, x₀x₁, x₀x₂, …, x₁x₂, …. They are 0 or 1, so the list of those that are 1 says it all.
+//! to second order, x₀x₁, x₀x₂, …, x₁x₂, …; to third, x₀x₁x₂, x₀x₁x₃, …, x₁x₂x₃, …. They are 0 or 1, so the list of
+//! those that are 1 says it all.
 
 use std::ops::Range;
 
@@ -14,22 +15,29 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The terms of one bit, and for `order` 2 those of two; of each group exactly one bit is set.
+    /// The terms of up to `order` bits; of each group exactly one bit is set.
     ///
     /// # Panics
-    /// For another order than 1 or 2, or more bits than have terms that a `u32` counts.
+    /// For another order than 1, 2 or 3, or more terms than a `u32` counts.
     pub fn new(bits: usize, order: usize, groups: &[Range<usize>]) -> Self {
-        assert!(order == 1 || order == 2, "terms of order {order}");
-        assert!(bits < 1 << 16, "terms of {bits} bits");
+        assert!((1..=3).contains(&order), "terms of order {order}");
+        assert!(bits < [1 << 31, 1 << 16, 1 << 11][order - 1], "terms of {bits} bits");
         Self { bits, order, groups: groups.to_vec() }
+    }
+
+    /// How many bits there are.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The most bits in one term.
+    pub fn order(&self) -> usize {
+        self.order
     }
 
     /// How many terms there are.
     pub fn count(&self) -> usize {
-        match self.order {
-            1 => self.bits,
-            _ => self.bits + self.bits * self.bits.saturating_sub(1) / 2,
-        }
+        (1..=self.order).map(|size| choose(self.bits, size)).sum()
     }
 
     /// The terms that are 1 at `bits`, in ascending order.
@@ -38,23 +46,40 @@ impl Terms {
     /// Where `bits` has another length than the terms were made for.
     pub fn of(&self, bits: &[bool]) -> Vec<u32> {
         assert_eq!(bits.len(), self.bits, "terms of a string of another length");
-        let set: Vec<usize> = (0..bits.len()).filter(|&i| bits[i]).collect();
-        let mut terms: Vec<u32> = set.iter().map(|&i| i as u32).collect();
-        if self.order == 2 {
+        let set: Vec<u32> = (0..self.bits as u32).filter(|&i| bits[i as usize]).collect();
+        self.of_set(&set)
+    }
+
+    /// The terms that are 1 where these bits are set and no others, in ascending order; as the bits are.
+    pub fn of_set(&self, set: &[u32]) -> Vec<u32> {
+        let mut terms = set.to_vec();
+        let after = |rank: usize| set[rank + 1..].iter().map(|&bit| bit as usize);
+        if self.order >= 2 {
             for (rank, &i) in set.iter().enumerate() {
-                terms.extend(set[rank + 1..].iter().map(|&j| self.pair(i, j) as u32));
+                terms.extend(after(rank).map(|j| self.pair(i as usize, j) as u32));
+            }
+        }
+        if self.order >= 3 {
+            for (rank, &i) in set.iter().enumerate() {
+                for (other, j) in (rank + 1..).zip(after(rank)) {
+                    terms.extend(after(other).map(|m| self.triple(i as usize, j, m) as u32));
+                }
             }
         }
         terms
     }
 
-    /// Which terms are 0 whatever the point: the pairs inside a group.
+    /// Which terms are 0 whatever the point: those of two bits of one group.
     pub fn impossible(&self) -> Vec<bool> {
         let mut impossible = vec![false; self.count()];
-        if self.order == 2 {
-            for group in &self.groups {
-                for i in group.clone() {
-                    (i + 1..group.end).for_each(|j| impossible[self.pair(i, j)] = true);
+        for group in self.groups.iter().filter(|_| self.order >= 2) {
+            for i in group.clone() {
+                for j in i + 1..group.end {
+                    impossible[self.pair(i, j)] = true;
+                    for m in (0..self.bits).filter(|&m| self.order >= 3 && m != i && m != j) {
+                        let (first, last) = (m.min(i), m.max(j));
+                        impossible[self.triple(first, i + j + m - first - last, last)] = true;
+                    }
                 }
             }
         }
@@ -64,10 +89,11 @@ impl Terms {
     /// One number a term, as one a bit and one a pair of bits.
     ///
     /// # Panics
-    /// Where there are not as many numbers as terms.
+    /// Where there are not as many numbers as terms, or terms of three bits.
     pub fn bits_and_pairs(&self, mut coefficients: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
         assert_eq!(coefficients.len(), self.count(), "coefficients of other terms");
-        coefficients.resize(self.bits + self.bits * self.bits.saturating_sub(1) / 2, 0.0);
+        assert!(self.order <= 2, "terms of three bits among bits and pairs");
+        coefficients.resize(self.bits + choose(self.bits, 2), 0.0);
         let pairs = coefficients.split_off(self.bits);
         (coefficients, pairs)
     }
@@ -76,6 +102,18 @@ impl Terms {
         let n = self.bits;
         n + i * (2 * n - i - 1) / 2 + (j - i - 1)
     }
+
+    fn triple(&self, i: usize, j: usize, m: usize) -> usize {
+        // Those of a smaller first bit, those of a smaller second one, and those before.
+        let (n, after) = (self.bits, self.bits - i - 1);
+        let first = n + choose(n, 2) + choose(n, 3) - choose(n - i, 3);
+        first + choose(after, 2) - choose(n - j, 2) + (m - j - 1)
+    }
+}
+
+/// How many sets of `size` there are, of `n`.
+fn choose(n: usize, size: usize) -> usize {
+    (0..size).fold(1, |sets, taken| sets * n.saturating_sub(taken) / (taken + 1))
 }
 
 /// Σ `values[k]` over `terms`, as four partial sums (every fourth term) that are then added in pairs.
@@ -133,6 +171,25 @@ mod tests {
         let impossible = Terms::new(4, 2, &[0..2, 2..4]).impossible();
         let expected: Vec<usize> = vec![4, 9]; // x₀x₁ and x₂x₃
         assert_eq!((0..10).filter(|&k| impossible[k]).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn third_order_terms_come_after_the_pairs_in_ascending_order() {
+        for n in [3, 4, 7] {
+            let terms = Terms::new(n, 3, &[]);
+            assert_eq!(terms.of(&vec![true; n]), (0..terms.count() as u32).collect::<Vec<_>>());
+        }
+        // 5 bits and 10 pairs; the triples 012, 013, 014, 023, 024, 034, 123, 124, …
+        let terms = Terms::new(5, 3, &[0..2, 3..5]);
+        assert_eq!(
+            (terms.count(), terms.of(&[false, true, true, false, true])),
+            (25, vec![1, 2, 4, 9, 11, 13, 22])
+        );
+        let impossible = terms.impossible();
+        let triples: Vec<usize> = (15..25).filter(|&k| impossible[k]).collect();
+        // 012, 013, 014, 034, 134, 234: those with both of 0 and 1, or both of 3 and 4.
+        assert_eq!(triples, [15, 16, 17, 20, 23, 24]);
+        assert_eq!((0..15).filter(|&k| impossible[k]).collect::<Vec<_>>(), [5, 14]);
     }
 
     #[test]

@@ -4,18 +4,20 @@
 
 use plugin_api::Rng;
 use plugin_api::random::normal;
-use shared_linalg::{NotPositiveDefinite, cholesky, dot, solve, solve_transposed};
-use shared_terms::sum_at;
+use shared_linalg::{NotPositiveDefinite, dot};
 
-use crate::coefficients::{Coefficients, Fit, log_determinant};
-use crate::gram::{LANES, gram};
+use crate::coefficients::{Coefficients, Factor, Fit};
+use crate::kernel::Kernel;
+use crate::kernel::cholesky::stride;
+use crate::products::Products;
 use crate::regression::Regression;
 
 /// Draws coefficients through the factor of X D Xᵀ + I.
 #[derive(Clone, Debug)]
 pub struct ByRows {
-    panel: Vec<f64>,
-    /// The upper triangle of X D Xᵀ.
+    kernel: Kernel,
+    products: Products,
+    /// The upper triangle of X D Xᵀ, by padded rows.
     product: Vec<f64>,
     kept: Factor,
     tried: Factor,
@@ -23,33 +25,31 @@ pub struct ByRows {
     pub noise: Vec<f64>,
     /// w of the last draw: y/σ − Xβ = δ + w.
     pub weights: Vec<f64>,
-    /// One number a row.
+    /// One number a row, padded.
     rows: Vec<f64>,
+    /// √m of each row, padded.
+    roots: Vec<f64>,
     /// One number a term.
     terms: Vec<f64>,
 }
 
-#[derive(Clone, Debug)]
-struct Factor {
-    /// R with RᵀR = X D Xᵀ + I.
-    root: Vec<f64>,
-    /// R⁻ᵀy.
-    half: Vec<f64>,
-}
-
 impl ByRows {
     /// Working memory for a regression.
-    pub fn new(regression: &Regression<'_>) -> Self {
+    pub fn new(regression: &Regression<'_>, kernel: Kernel) -> Self {
         let (rows, columns) = (regression.design().rows(), regression.design().columns());
-        let factor = Factor { root: vec![0.0; rows * rows], half: vec![0.0; rows] };
+        let padded = stride(rows);
+        let mut roots = regression.roots.clone();
+        roots.resize(padded, 0.0);
         Self {
-            panel: vec![0.0; columns * LANES],
-            product: vec![0.0; rows * rows],
-            kept: factor.clone(),
-            tried: factor,
+            kernel,
+            products: Products::new(regression.design(), kernel),
+            product: vec![0.0; rows * padded],
+            kept: Factor::new(rows),
+            tried: Factor::new(rows),
             noise: vec![0.0; rows],
             weights: vec![0.0; rows],
-            rows: vec![0.0; rows],
+            rows: vec![0.0; padded],
+            roots,
             terms: vec![0.0; columns],
         }
     }
@@ -67,41 +67,36 @@ impl ByRows {
         }
         let observations = design.observations().max(1.0);
         let half = 0.5 * dot(&self.terms, design.counts()) / (observations * observations);
-        for (k, shift) in self.rows.iter_mut().enumerate() {
-            *shift = sum_at(&self.terms, design.row(k)) / observations - half;
+        self.products.times(design, &self.terms, &mut self.rows[..design.rows()]);
+        for shift in &mut self.rows[..design.rows()] {
+            *shift = *shift / observations - half;
         }
     }
 }
 
 impl Coefficients for ByRows {
     fn prepare(&mut self, regression: &Regression<'_>, d: &[f64]) {
-        gram(regression.design(), d, &mut self.panel, &mut self.product);
         self.centre(regression, d);
-        let n = regression.y.len();
-        for k in 0..n {
-            let (root, shift) = (regression.roots[k], self.rows[k]);
-            let others = regression.roots[k..].iter().zip(&self.rows[k..]);
-            let row = &mut self.product[k * n + k..(k + 1) * n];
-            for (entry, (other_root, other_shift)) in row.iter_mut().zip(others) {
+        self.products.gram(regression.design(), d, &mut self.product);
+        let padded = self.rows.len();
+        for (k, row) in self.product.chunks_exact_mut(padded.max(1)).enumerate() {
+            let (root, shift) = (self.roots[k], self.rows[k]);
+            for (entry, (other_root, other_shift)) in
+                row[k..].iter_mut().zip(self.roots[k..].iter().zip(&self.rows[k..]))
+            {
                 *entry = root * other_root * (*entry - shift - other_shift);
             }
         }
     }
 
     fn try_scale(&mut self, regression: &Regression<'_>, c: f64) -> Result<Fit, NotPositiveDefinite> {
-        let n = regression.y.len();
-        let Factor { root, half } = &mut self.tried;
-        for k in 0..n {
-            let upper = k * n + k..(k + 1) * n;
-            for (entry, product) in root[upper.clone()].iter_mut().zip(&self.product[upper]) {
+        self.tried.factor(self.kernel, &regression.y, |root, padded| {
+            for (entry, product) in root.iter_mut().zip(&self.product) {
                 *entry = c * product;
             }
-            root[k * n + k] += 1.0;
-        }
-        cholesky(root, n)?;
-        half.copy_from_slice(&regression.y);
-        solve_transposed(root, half);
-        Ok(Fit { misfit: dot(half, half), log_determinant: log_determinant(root, n) })
+            root.iter_mut().step_by(padded + 1).for_each(|diagonal| *diagonal += 1.0);
+        })?;
+        Ok(Fit { misfit: self.tried.square(), log_determinant: self.tried.log_determinant() })
     }
 
     fn keep(&mut self) {
@@ -110,23 +105,23 @@ impl Coefficients for ByRows {
 
     fn draw(&mut self, regression: &Regression<'_>, d: &[f64], sigma: f64, rng: &mut Rng, beta: &mut [f64]) {
         // u ~ N(0, D), δ ~ N(0, I), (X D Xᵀ + I)w = y/σ − Xu − δ, β = u + D Xᵀw
+        let rows = self.noise.len();
         beta.fill(0.0);
         for &term in regression.active() {
-            beta[term as usize] = d[term as usize].sqrt() * normal(rng);
+            beta[term as usize] = normal(rng);
         }
+        beta.iter_mut().zip(d).for_each(|(beta, d)| *beta *= d.sqrt());
         self.noise.fill_with(|| normal(rng));
-        regression.times(beta, &mut self.rows);
-        for (weight, (product, noise)) in self.weights.iter_mut().zip(self.rows.iter().zip(&self.noise)) {
-            *weight = -product - noise;
+        regression.times(&mut self.products, beta, &mut self.rows[..rows]);
+        for (weight, noise) in self.rows.iter_mut().zip(&self.noise) {
+            *weight = -*weight - noise;
         }
-        solve_transposed(&self.kept.root, &mut self.weights);
-        for (weight, half) in self.weights.iter_mut().zip(&self.kept.half) {
-            *weight += half / sigma;
-        }
-        solve(&self.kept.root, &mut self.weights);
-        regression.transposed_times(&self.weights, &mut self.terms);
-        for &term in regression.active() {
-            beta[term as usize] += d[term as usize] * self.terms[term as usize];
+        self.kept.solve(self.kernel, sigma, &mut self.rows);
+        self.weights.copy_from_slice(&self.rows[..rows]);
+        regression.transposed_times(&mut self.products, &mut self.rows[..rows], &mut self.terms);
+        // d is 0 where a term is not active.
+        for (beta, (d, product)) in beta.iter_mut().zip(d.iter().zip(&self.terms)) {
+            *beta += d * product;
         }
     }
 }

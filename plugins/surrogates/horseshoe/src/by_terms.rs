@@ -2,10 +2,13 @@
 
 use plugin_api::Rng;
 use plugin_api::random::normal;
-use shared_linalg::{NotPositiveDefinite, cholesky, dot, solve, solve_transposed};
+use shared_linalg::{NotPositiveDefinite, dot};
 
-use crate::coefficients::{Coefficients, Fit, log_determinant};
+use crate::coefficients::{Coefficients, Factor, Fit};
+use crate::kernel::Kernel;
+use crate::kernel::cholesky::stride;
 use crate::observations::Observations;
+use crate::products::Products;
 use crate::regression::Regression;
 
 /// ΦᵀMΦ of the active terms: in how many observations each two of them were both 1.
@@ -39,7 +42,8 @@ impl Moments {
 /// Draws coefficients through the factor of A = XᵀX + D⁻¹.
 #[derive(Clone, Debug)]
 pub struct ByTerms {
-    /// XᵀX of the active terms.
+    kernel: Kernel,
+    /// The upper triangle of XᵀX of the active terms, by padded rows.
     moments: Vec<f64>,
     /// Xᵀy of the active terms.
     products: Vec<f64>,
@@ -49,42 +53,37 @@ pub struct ByTerms {
     precisions: Vec<f64>,
     kept: Factor,
     tried: Factor,
+    /// Padded.
     drawn: Vec<f64>,
-}
-
-#[derive(Clone, Debug)]
-struct Factor {
-    /// R with RᵀR = A.
-    root: Vec<f64>,
-    /// R⁻ᵀXᵀy.
-    half: Vec<f64>,
 }
 
 impl ByTerms {
     /// Working memory for a regression, whose moments are up to date.
-    pub fn new(regression: &Regression<'_>, moments: &Moments) -> Self {
+    pub fn new(regression: &Regression<'_>, moments: &Moments, kernel: Kernel) -> Self {
         let active = regression.active();
         let (size, counts) = (active.len(), regression.design().counts());
-        let mut centred = moments.counts.clone();
-        if regression.centred() {
-            let observations = regression.design().observations().max(1.0);
-            for (i, &one) in active.iter().enumerate() {
-                for (j, &other) in active.iter().enumerate().skip(i) {
-                    centred[i * size + j] -= counts[one as usize] * counts[other as usize] / observations;
-                }
+        let padded = stride(size);
+        let observations = regression.design().observations().max(1.0);
+        let mut centred = vec![0.0; size * padded];
+        for (i, &one) in active.iter().enumerate() {
+            for (j, &other) in active.iter().enumerate().skip(i) {
+                let mean = counts[one as usize] * counts[other as usize] / observations;
+                let shift = if regression.centred() { mean } else { 0.0 };
+                centred[i * padded + j] = moments.counts[i * size + j] - shift;
             }
         }
         let mut products = vec![0.0; counts.len()];
-        regression.transposed_times(&regression.y, &mut products);
-        let factor = Factor { root: centred.clone(), half: vec![0.0; size] };
+        let mut working = Products::new(regression.design(), kernel);
+        regression.transposed_times(&mut working, &mut regression.y.clone(), &mut products);
         Self {
+            kernel,
             products: active.iter().map(|&term| products[term as usize]).collect(),
             square: dot(&regression.y, &regression.y),
             moments: centred,
             precisions: vec![0.0; size],
-            kept: factor.clone(),
-            tried: factor,
-            drawn: vec![0.0; size],
+            kept: Factor::new(size),
+            tried: Factor::new(size),
+            drawn: vec![0.0; padded],
         }
     }
 }
@@ -97,19 +96,16 @@ impl Coefficients for ByTerms {
     }
 
     fn try_scale(&mut self, _: &Regression<'_>, c: f64) -> Result<Fit, NotPositiveDefinite> {
-        let size = self.precisions.len();
-        let Factor { root, half } = &mut self.tried;
-        root.copy_from_slice(&self.moments);
-        for (k, precision) in self.precisions.iter().enumerate() {
-            root[k * size + k] += precision / c;
-        }
-        cholesky(root, size)?;
-        half.copy_from_slice(&self.products);
-        solve_transposed(root, half);
+        self.tried.factor(self.kernel, &self.products, |root, padded| {
+            root.copy_from_slice(&self.moments);
+            for (diagonal, precision) in root.iter_mut().step_by(padded + 1).zip(&self.precisions) {
+                *diagonal += precision / c;
+            }
+        })?;
         Ok(Fit {
             // yᵀ(X D Xᵀ + I)⁻¹y = yᵀy − yᵀX A⁻¹Xᵀy and |X D Xᵀ + I| = |A| |D|
-            misfit: (self.square - dot(half, half)).max(0.0),
-            log_determinant: log_determinant(root, size) + size as f64 * libm::log(c),
+            misfit: (self.square - self.tried.square()).max(0.0),
+            log_determinant: self.tried.log_determinant() + self.precisions.len() as f64 * libm::log(c),
         })
     }
 
@@ -118,10 +114,9 @@ impl Coefficients for ByTerms {
     }
 
     fn draw(&mut self, regression: &Regression<'_>, _: &[f64], sigma: f64, rng: &mut Rng, beta: &mut [f64]) {
-        for (drawn, half) in self.drawn.iter_mut().zip(&self.kept.half) {
-            *drawn = half / sigma + normal(rng);
-        }
-        solve(&self.kept.root, &mut self.drawn);
+        let size = self.precisions.len();
+        self.drawn[..size].fill_with(|| normal(rng));
+        self.kept.solve_half(self.kernel, sigma, &mut self.drawn);
         beta.fill(0.0);
         for (&term, &drawn) in regression.active().iter().zip(&self.drawn) {
             beta[term as usize] = drawn;

@@ -251,6 +251,7 @@ mod tests {
 
     use super::*;
     use crate::by_rows::ByRows;
+    use crate::kernel::Kernel;
     use crate::observations::Observations;
 
     /// Coefficients that break down a number of times, then are those of a regression.
@@ -281,7 +282,7 @@ mod tests {
             observations.add(&point.parse()?, value)?;
         }
         let regression = Regression::new(&observations, &observations.targets(), true);
-        let mut broken = Broken(failures, ByRows::new(&regression));
+        let mut broken = Broken(failures, ByRows::new(&regression, Kernel::fastest()));
         let mut state = State::cold(3);
         Chain::new(&regression, &mut broken, NoisePrior::default()).run(&mut state, 10, &mut rng(1))?;
         Ok(state)

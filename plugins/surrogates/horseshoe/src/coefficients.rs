@@ -1,10 +1,12 @@
 //! Coefficients given their scales: what the two ways to draw them have in common.
 
 use plugin_api::Rng;
-use shared_linalg::NotPositiveDefinite;
+use shared_linalg::{NotPositiveDefinite, dot};
 
 use crate::by_rows::ByRows;
 use crate::by_terms::{ByTerms, Moments};
+use crate::kernel::Kernel;
+use crate::kernel::cholesky::stride;
 use crate::observations::Observations;
 use crate::regression::Regression;
 
@@ -37,17 +39,72 @@ pub fn choose(
     regression: &Regression<'_>,
     observations: &Observations,
     moments: &mut Moments,
+    kernel: Kernel,
 ) -> Box<dyn Coefficients> {
     if regression.design().rows() < regression.active().len() {
-        return Box::new(ByRows::new(regression));
+        return Box::new(ByRows::new(regression, kernel));
     }
     moments.update(observations, regression.active());
-    Box::new(ByTerms::new(regression, moments))
+    Box::new(ByTerms::new(regression, moments, kernel))
 }
 
-/// 2 Σ log r_kk: the logarithm of the determinant of RᵀR.
-pub(crate) fn log_determinant(factor: &[f64], size: usize) -> f64 {
-    2.0 * (0..size).map(|k| libm::log(factor[k * size + k])).sum::<f64>()
+/// The factor of a matrix, and half of the solution with a right-hand side.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    /// R with RᵀR the matrix, by padded rows.
+    root: Vec<f64>,
+    /// 1/r_kk.
+    inverses: Vec<f64>,
+    /// R⁻ᵀy, padded.
+    half: Vec<f64>,
+}
+
+impl Factor {
+    /// Memory for a matrix of this size.
+    pub(crate) fn new(size: usize) -> Self {
+        let padded = stride(size);
+        Self { root: vec![0.0; size * padded], inverses: vec![0.0; size], half: vec![0.0; padded] }
+    }
+
+    /// Factors the matrix that `write` writes, given where and the stride of its rows.
+    pub(crate) fn factor(
+        &mut self,
+        kernel: Kernel,
+        y: &[f64],
+        write: impl FnOnce(&mut [f64], usize),
+    ) -> Result<(), NotPositiveDefinite> {
+        write(&mut self.root, self.half.len());
+        kernel.cholesky(&mut self.root, &mut self.inverses)?;
+        self.half.fill(0.0);
+        self.half[..y.len()].copy_from_slice(y);
+        kernel.solve_transposed(&self.root, &self.inverses, &mut self.half);
+        Ok(())
+    }
+
+    /// Overwrites b by R⁻¹(R⁻ᵀ(y/σ) + R⁻ᵀb).
+    pub(crate) fn solve(&self, kernel: Kernel, sigma: f64, b: &mut [f64]) {
+        kernel.solve_transposed(&self.root, &self.inverses, b);
+        self.solve_half(kernel, sigma, b);
+    }
+
+    /// Overwrites b by R⁻¹(R⁻ᵀ(y/σ) + b).
+    pub(crate) fn solve_half(&self, kernel: Kernel, sigma: f64, b: &mut [f64]) {
+        b.iter_mut().zip(&self.half).for_each(|(b, half)| *b += half / sigma);
+        kernel.solve(&self.root, &self.inverses, b);
+    }
+
+    /// |R⁻ᵀy|².
+    pub(crate) fn square(&self) -> f64 {
+        let half = &self.half[..self.inverses.len()];
+        dot(half, half)
+    }
+
+    /// 2 Σ log r_kk: the logarithm of the determinant of the matrix.
+    pub(crate) fn log_determinant(&self) -> f64 {
+        // One logarithm for sixteen factors: none is beyond 1e±10, so their product is a number.
+        let products = self.inverses.chunks(16).map(|inverses| inverses.iter().product::<f64>());
+        -2.0 * products.map(libm::log).sum::<f64>()
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +113,7 @@ mod tests {
     use plugin_api::{Layout, rng};
 
     use super::*;
+    use crate::products::Products;
 
     /// Points of four bits, some repeated; the third bit is always set, the pair of the first two never.
     const POINTS: [&str; 9] = ["1010", "0110", "1010", "0011", "0111", "1011", "0010", "1010", "0110"];
@@ -77,7 +135,11 @@ mod tests {
     ) -> [(&'static str, Box<dyn Coefficients>); 2] {
         let mut moments = Moments::default();
         moments.update(observations, regression.active());
-        [("rows", Box::new(ByRows::new(regression))), ("terms", Box::new(ByTerms::new(regression, &moments)))]
+        let kernel = Kernel::fastest();
+        [
+            ("rows", Box::new(ByRows::new(regression, kernel))),
+            ("terms", Box::new(ByTerms::new(regression, &moments, kernel))),
+        ]
     }
 
     fn variances(regression: &Regression<'_>) -> Vec<f64> {
@@ -223,14 +285,15 @@ mod tests {
         for centred in [false, true] {
             let regression = Regression::new(&observations, &observations.targets(), centred);
             let d = variances(&regression);
-            let mut by_rows = ByRows::new(&regression);
+            let mut by_rows = ByRows::new(&regression, Kernel::fastest());
             by_rows.prepare(&regression, &d);
             by_rows.try_scale(&regression, 1.0).unwrap();
             by_rows.keep();
             let mut beta: Vec<f64> = (0..d.len()).map(|_| normal(&mut rng(1))).collect();
             by_rows.draw(&regression, &d, SIGMA, &mut rng(3), &mut beta);
             let mut fitted = vec![0.0; regression.design().rows()];
-            regression.times(&beta, &mut fitted);
+            let mut products = Products::new(regression.design(), Kernel::fastest());
+            regression.times(&mut products, &beta, &mut fitted);
             for (k, fitted) in fitted.iter().enumerate() {
                 // y − Xα = σ(δ + w), with α = σβ
                 let residual = regression.y[k] - SIGMA * fitted;

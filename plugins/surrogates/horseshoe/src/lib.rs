@@ -24,16 +24,19 @@ pub mod coefficients; // what both ways have in common
 #[doc(hidden)]
 pub mod design; // the matrix of the regression
 #[doc(hidden)]
-pub mod gram; // the product in which the time goes
+pub mod kernel; // the loops in which the time goes
 #[doc(hidden)]
 pub mod observations; // points and values, and their scale
 mod options; // what a manifest may set, and its limits
+#[doc(hidden)]
+pub mod products; // products with the matrix of the regression
 #[doc(hidden)]
 pub mod regression; // weights and centring
 mod saved; // a surrogate as bytes
 
 use by_terms::Moments;
 use chain::{Chain, NoisePrior, State};
+use kernel::Kernel;
 use observations::Observations;
 use options::{Intercept, Options};
 use regression::Regression;
@@ -50,6 +53,7 @@ const LARGEST_MATRIX: usize = 4096;
 struct Horseshoe {
     options: Options,
     layout: Layout,
+    kernel: Kernel,
     observations: Observations,
     moments: Moments,
     last: Option<LastDraw>,
@@ -72,7 +76,8 @@ impl Horseshoe {
             )));
         }
         let observations = Observations::new(layout, usize::from(options.order));
-        Ok(Self { options, layout: layout.clone(), observations, moments: Moments::default(), last: None })
+        let (layout, kernel) = (layout.clone(), Kernel::fastest());
+        Ok(Self { options, layout, kernel, observations, moments: Moments::default(), last: None })
     }
 
     /// The state that the chain starts from, how many steps it takes, and when it burned in.
@@ -103,7 +108,8 @@ impl Horseshoe {
             )));
         }
         let (mut state, steps, burned_in) = self.start();
-        let mut coefficients = coefficients::choose(&regression, &self.observations, &mut self.moments);
+        let mut coefficients =
+            coefficients::choose(&regression, &self.observations, &mut self.moments, self.kernel);
         let mut chain = Chain::new(&regression, coefficients.as_mut(), NoisePrior::default());
         chain.run(&mut state, steps, rng)?;
         let mut alpha = chain.coefficients(&mut state, &self.observations.terms().impossible(), rng);
@@ -260,7 +266,7 @@ mod tests {
             }
         }
         assert_eq!(
-            hash, 10_462_948_035_204_541_642,
+            hash, 10_965_335_264_691_988_795,
             "another order of summation, or of random numbers: old journals can't be resumed"
         );
     }

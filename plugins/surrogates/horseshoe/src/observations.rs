@@ -14,7 +14,6 @@ use crate::design::Design;
 #[derive(Clone, Debug)]
 pub struct Observations {
     layout: Layout,
-    terms: Terms,
     design: Design,
     rows: BTreeMap<Bits, usize>,
     history: Vec<(usize, f64)>,
@@ -44,8 +43,7 @@ impl Observations {
         let terms = Terms::new(layout.dimension(), order, layout.groups());
         Self {
             layout: layout.clone(),
-            design: Design::new(terms.count()),
-            terms,
+            design: Design::new(terms),
             rows: BTreeMap::new(),
             history: Vec::new(),
         }
@@ -64,7 +62,7 @@ impl Observations {
             Some(&row) => row,
             None => {
                 let row = self.design.rows();
-                self.design.push(&self.terms.of(bits));
+                self.design.push(bits);
                 self.rows.insert(bits.clone(), row);
                 row
             }
@@ -81,7 +79,7 @@ impl Observations {
 
     /// The terms of the model.
     pub fn terms(&self) -> &Terms {
-        &self.terms
+        self.design.terms()
     }
 
     /// The design matrix of the distinct points.

@@ -5,10 +5,11 @@
 //! To integrate out an intercept with a flat prior is to take the mean from y and from each column, which costs
 //! one degree of freedom. Both together: X = P √M Φ with P the projection that takes out the direction √m.
 
-use shared_terms::{add_at, sum_at};
+use shared_linalg::dot;
 
 use crate::design::Design;
 use crate::observations::{Observations, Targets};
+use crate::products::Products;
 
 /// Observations as a regression without intercept, on the terms of which they say something.
 #[derive(Clone, Debug)]
@@ -44,6 +45,11 @@ impl<'a> Regression<'a> {
         }
     }
 
+    /// The values, each times √m.
+    pub fn values(&self) -> &[f64] {
+        &self.y
+    }
+
     /// The design matrix before weights and centring.
     pub fn design(&self) -> &'a Design {
         self.design
@@ -72,29 +78,24 @@ impl<'a> Regression<'a> {
 
     /// The mean of Φu over all observations.
     pub fn mean(&self, u: &[f64]) -> f64 {
-        let sum: f64 = self.design.counts().iter().zip(u).map(|(count, u)| count * u).sum();
-        sum / self.design.observations().max(1.0)
+        dot(self.design.counts(), u) / self.design.observations().max(1.0)
     }
 
     /// Xu.
-    pub(crate) fn times(&self, u: &[f64], product: &mut [f64]) {
+    pub(crate) fn times(&self, products: &mut Products, u: &[f64], product: &mut [f64]) {
         let mean = if self.centred { self.mean(u) } else { 0.0 };
-        for (k, (product, root)) in product.iter_mut().zip(&self.roots).enumerate() {
-            *product = root * (sum_at(u, self.design.row(k)) - mean);
+        products.times(self.design, u, product);
+        for (product, root) in product.iter_mut().zip(&self.roots) {
+            *product = root * (*product - mean);
         }
     }
 
-    /// Xᵀw, correct for the active terms.
-    pub(crate) fn transposed_times(&self, w: &[f64], product: &mut [f64]) {
-        product.fill(0.0);
-        let mut total = 0.0;
-        for (k, (w, root)) in w.iter().zip(&self.roots).enumerate() {
-            let weighted = w * root;
-            add_at(product, self.design.row(k), weighted);
-            total += weighted;
-        }
+    /// Xᵀw, correct for the active terms. What it takes out of `w` on the way is not put back.
+    pub(crate) fn transposed_times(&self, products: &mut Products, w: &mut [f64], product: &mut [f64]) {
+        w.iter_mut().zip(&self.roots).for_each(|(w, root)| *w *= root);
+        products.transposed_times(self.design, w, product);
         if self.centred {
-            let share = total / self.design.observations().max(1.0);
+            let share = w.iter().sum::<f64>() / self.design.observations().max(1.0);
             for (product, count) in product.iter_mut().zip(self.design.counts()) {
                 *product -= count * share;
             }

@@ -5,6 +5,7 @@ use plugin_api::{Layout, rng, serde_json};
 use surrogate_horseshoe::by_terms::Moments;
 use surrogate_horseshoe::chain::{Chain, NoisePrior, State};
 use surrogate_horseshoe::coefficients::choose;
+use surrogate_horseshoe::kernel::Kernel;
 use surrogate_horseshoe::regression::Regression;
 
 use crate::{Means, assert_by_chance, observe};
@@ -60,7 +61,7 @@ fn agrees(instance: &str, chains: u64, batch: usize) {
     let mut means = Means(Vec::new());
     for seed in 0..chains {
         let mut rng = rng(seed);
-        let mut coefficients = choose(&regression, &observations, &mut Moments::default());
+        let mut coefficients = choose(&regression, &observations, &mut Moments::default(), Kernel::fastest());
         // The authors' σ² has no floor.
         let prior = NoisePrior { floor: 1e-12, ..NoisePrior::default() };
         let mut chain = Chain::new(&regression, coefficients.as_mut(), prior);

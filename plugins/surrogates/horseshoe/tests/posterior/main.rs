@@ -8,6 +8,7 @@ use plugin_api::Layout;
 use surrogate_horseshoe::by_rows::ByRows;
 use surrogate_horseshoe::by_terms::{ByTerms, Moments};
 use surrogate_horseshoe::coefficients::Coefficients;
+use surrogate_horseshoe::kernel::Kernel;
 use surrogate_horseshoe::observations::Observations;
 use surrogate_horseshoe::regression::Regression;
 
@@ -21,11 +22,11 @@ enum By {
 impl By {
     fn coefficients(self, regression: &Regression<'_>, observations: &Observations) -> Box<dyn Coefficients> {
         match self {
-            By::Rows => Box::new(ByRows::new(regression)),
+            By::Rows => Box::new(ByRows::new(regression, Kernel::fastest())),
             By::Terms => {
                 let mut moments = Moments::default();
                 moments.update(observations, regression.active());
-                Box::new(ByTerms::new(regression, &moments))
+                Box::new(ByTerms::new(regression, &moments, Kernel::fastest()))
             }
         }
     }
