@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 use crate::kernel::cholesky::stride;
 use crate::kernel::lanes::{LANES, Table};
 use crate::kernel::moments::WORD;
-use crate::kernel::sums::{FOUR, Pattern, tables};
+use crate::kernel::sums::{FOUR, Pattern, Tables};
 
 /// Working memory for products with one design.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Products {
     squares: Vec<f64>,
     /// Where each run of consecutive terms starts in the squares, and its length.
     runs: Vec<(usize, usize)>,
-    tables: Vec<Table>,
+    tables: Tables,
     /// Tables for sums of weights, one for each four rows.
     weight_tables: Vec<Table>,
     /// The weights of the rows that have one bit.
@@ -55,7 +55,7 @@ impl Products {
             square,
             squares: vec![0.0; if order >= 3 { (1 + n) * square } else { square }],
             runs,
-            tables: tables(n),
+            tables: Tables::new(n),
             weight_tables: vec![Table::EMPTY; rows.div_ceil(FOUR)],
             weights: vec![0.0; if order >= 3 { rows } else { 0 }],
             rows: vec![[0.0; LANES]; blocks],

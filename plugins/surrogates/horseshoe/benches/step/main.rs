@@ -22,7 +22,7 @@ use surrogate_horseshoe::regression::Regression;
 const SIZES: [(usize, usize); 8] =
     [(10, 50), (24, 100), (24, 170), (25, 270), (50, 150), (50, 300), (100, 200), (100, 300)];
 /// Turns, of which the shortest counts.
-const TURNS: usize = 12;
+const TURNS: usize = 40;
 /// Steps to a turn: a multiple of four, for the Metropolis moves.
 const STEPS: u32 = 12;
 

@@ -42,16 +42,21 @@ pub trait Lanes: Copy {
     fn shift(self, words: Self::Words, by: u32) -> Self::Words;
     /// The lowest four bits of each word.
     fn nibbles(self, words: Self::Words) -> Self::Nibbles;
-    /// `x` where bit `BIT` of the word is set, else +0.
-    fn keep<const BIT: u32>(self, words: Self::Words, x: Self::Numbers) -> Self::Numbers;
+    /// `sum` + `x` where bit `BIT` of the word is set, else `sum`.
+    fn add_where<const BIT: u32>(
+        self,
+        sum: Self::Numbers,
+        words: Self::Words,
+        x: Self::Numbers,
+    ) -> Self::Numbers;
 
     /// The sums (a + b) + (c + d) over all subsets of four numbers.
     fn table(self, numbers: [f64; 4]) -> Table;
     /// For each lane the entry of the table that its nibble names.
     fn look_up(self, table: &Table, nibbles: Self::Nibbles) -> Self::Numbers;
-    /// The sums over all subsets of four bits of what each bit and each pair has: `own[t]` and `pairs[s][t]`, s < t,
-    /// added in the order own 0, own 1, pair 01, own 2, pairs 02, 12, own 3, pairs 03, 13, 23.
-    fn pair_sums(self, own: [f64; 4], pairs: [[f64; 4]; 4]) -> [f64; 16];
+    /// The sums over all subsets of four bits of what each bit has, `d[t][t]`, and each pair, `d[s][t]` for s < t;
+    /// in the order 00, 11, 01, 22, 02, 12, 33, 03, 13, 23.
+    fn pair_sums(self, d: [[f64; 4]; 4]) -> [f64; 16];
     /// For each lane the one of sixteen plain numbers that the lowest four bits of its word name.
     fn pick(self, entries: &[f64; 16], words: Self::Words) -> Self::Numbers;
 }
@@ -107,8 +112,13 @@ impl Lanes for Portable {
         words.map(|word| (word & 15) as u8)
     }
     #[inline(always)]
-    fn keep<const BIT: u32>(self, words: Self::Words, x: Self::Numbers) -> Self::Numbers {
-        std::array::from_fn(|lane| if words[lane] >> BIT & 1 == 1 { x[lane] } else { 0.0 })
+    fn add_where<const BIT: u32>(
+        self,
+        sum: Self::Numbers,
+        words: Self::Words,
+        x: Self::Numbers,
+    ) -> Self::Numbers {
+        std::array::from_fn(|lane| sum[lane] + if words[lane] >> BIT & 1 == 1 { x[lane] } else { 0.0 })
     }
     #[inline(always)]
     fn table(self, [a, b, c, d]: [f64; 4]) -> Table {
@@ -120,8 +130,8 @@ impl Lanes for Portable {
         nibbles.map(|nibble| table.0[usize::from(nibble & 15)])
     }
     #[inline(always)]
-    fn pair_sums(self, own: [f64; 4], pairs: [[f64; 4]; 4]) -> [f64; 16] {
-        pair_sums(own, pairs)
+    fn pair_sums(self, d: [[f64; 4]; 4]) -> [f64; 16] {
+        pair_sums(d)
     }
     #[inline(always)]
     fn pick(self, entries: &[f64; 16], words: Self::Words) -> Self::Numbers {
@@ -131,14 +141,14 @@ impl Lanes for Portable {
 
 /// [`Lanes::pair_sums`] in plain Rust.
 #[inline(always)]
-pub(super) fn pair_sums(own: [f64; 4], pairs: [[f64; 4]; 4]) -> [f64; 16] {
+pub(super) fn pair_sums(d: [[f64; 4]; 4]) -> [f64; 16] {
     let mut sums = [0.0; 16];
     for top in 0..4 {
         for below in 0..1 << top {
-            let mut sum = sums[below] + own[top];
-            for (other, pairs) in pairs.iter().enumerate().take(top) {
+            let mut sum = sums[below] + d[top][top];
+            for (other, d) in d.iter().enumerate().take(top) {
                 if below >> other & 1 == 1 {
-                    sum += pairs[top];
+                    sum += d[top];
                 }
             }
             sums[below | 1 << top] = sum;

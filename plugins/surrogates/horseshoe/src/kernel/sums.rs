@@ -13,6 +13,8 @@
 //! multiplications and additions, 16 times as many. With AVX-512 a table is two registers and a look-up in eight lanes
 //! one instruction.
 
+use std::ops::Range;
+
 use super::lanes::{LANES, Lanes, Table};
 use super::{Kernel, Work};
 
@@ -23,6 +25,8 @@ const FOURS: usize = 16;
 
 /// Blocks of eight points taken at a time where there are the registers for it.
 const WIDE: usize = 4;
+/// Tables that stay in the first cache, by fours: 24 KiB.
+const CACHED: usize = 48;
 
 /// Which bits some points have of those that one point has.
 #[derive(Clone, Copy, Debug)]
@@ -34,14 +38,25 @@ pub struct Pattern<'a> {
 }
 
 /// Working memory for patterns of so many bits.
-pub fn tables(bits: usize) -> Vec<Table> {
-    vec![Table::EMPTY; FOUR * bits.div_ceil(FOUR)]
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// For four bits at a time, the sums among them.
+    own: Vec<[f64; 16]>,
+    /// For the same fours, for each later four, the sums of each of the bits with these.
+    later: Vec<[Table; FOUR]>,
+}
+
+impl Tables {
+    pub fn new(bits: usize) -> Self {
+        let fours = bits.div_ceil(FOUR);
+        Self { own: vec![[0.0; 16]; fours], later: vec![[Table::EMPTY; FOUR]; fours.max(CACHED)] }
+    }
 }
 
 impl Kernel {
     /// Adds to `sums` (a number for each point) Σ `square[i·stride + j]` over the bits i ≤ j that it has of the pattern.
     ///
-    /// Fours before `first_four` are left out. The padding bit has zeros in `square`.
+    /// Fours before `first` are left out. The padding bit has zeros in `square`.
     ///
     /// # Panics
     /// Where the pattern or `tables` don't fit.
@@ -49,25 +64,33 @@ impl Kernel {
         self,
         square: &[f64],
         stride: usize,
-        first_four: usize,
+        first: usize,
         pattern: Pattern<'_>,
-        tables: &mut [Table],
+        tables: &mut Tables,
         sums: &mut [[f64; LANES]],
     ) {
-        let fours = pattern.support.len() / FOUR;
-        assert!(pattern.support.len().is_multiple_of(FOUR), "a support that is not padded");
-        assert_eq!(pattern.words.len(), sums.len() * fours.div_ceil(FOURS), "a pattern of other points");
-        assert!(tables.len() >= FOUR * fours, "tables for {} fours, not {fours}", tables.len() / FOUR);
-        self.run(AddSums { square, stride, first_four, pattern, tables, sums });
+        let (fours, rest) = pattern.support.as_chunks();
+        assert!(rest.is_empty(), "a support that is not padded");
+        assert!(
+            tables.own.len() >= fours.len(),
+            "tables for {} fours, not {}",
+            tables.own.len(),
+            fours.len()
+        );
+        let width = fours.len().div_ceil(FOURS);
+        assert_eq!(pattern.words.len(), sums.len() * width, "a pattern of other points");
+        self.run(AddSums { square, stride, fours, first, words: pattern.words, width, tables, sums });
     }
 }
 
 struct AddSums<'a> {
     square: &'a [f64],
     stride: usize,
-    first_four: usize,
-    pattern: Pattern<'a>,
-    tables: &'a mut [Table],
+    fours: &'a [[u32; FOUR]],
+    first: usize,
+    words: &'a [[u64; LANES]],
+    width: usize,
+    tables: &'a mut Tables,
     sums: &'a mut [[f64; LANES]],
 }
 
@@ -75,70 +98,117 @@ impl Work for AddSums<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Pattern { support, words } = self.pattern;
-        let (fours, _) = support.as_chunks::<FOUR>();
-        for (g, four) in fours.iter().enumerate().skip(self.first_four) {
-            let rows = four.map(|i| &self.square[i as usize * self.stride..][..self.stride]);
-            let within: [[f64; 4]; 4] = rows.map(|row| four.map(|j| row[j as usize]));
-            let own = [within[0][0], within[1][1], within[2][2], within[3][3]];
-            let own = lanes.pair_sums(own, within);
-            let (tables, _) = self.tables.as_chunks_mut::<FOUR>();
-            let tables = &mut tables[..fours.len() - g - 1];
-            for (tables, later) in tables.iter_mut().zip(&fours[g + 1..]) {
-                for (table, row) in tables.iter_mut().zip(rows) {
-                    *table = lanes.table(later.map(|j| row[j as usize]));
-                }
+    fn run<L: Lanes>(mut self, lanes: L) {
+        let mut start = self.first;
+        while start < self.fours.len() {
+            let end = self.fill_tables(lanes, start);
+            let wide = if L::WIDE { self.sums.len() / WIDE * WIDE } else { 0 };
+            let (many, single) = self.sums.split_at_mut(wide);
+            let (of_many, of_single) = self.words.split_at(wide * self.width);
+            let some =
+                Some { range: start..end, fours: self.fours.len(), width: self.width, tables: self.tables };
+            for (words, sums) in of_many.chunks_exact(WIDE * self.width).zip(many.as_chunks_mut::<WIDE>().0) {
+                some.add(lanes, words, sums);
             }
-
-            let (width, shift) = (fours.len().div_ceil(FOURS), shift(g));
-            let four = Four { tables, own: &own, g, shift, width };
-            let blocks = if L::WIDE { self.sums.len() / WIDE } else { 0 };
-            let (many, single) = self.sums.split_at_mut(blocks * WIDE);
-            let (of_many, of_single) = words.split_at(blocks * WIDE * width);
-            let (many, _) = many.as_chunks_mut::<WIDE>();
-            for (words, sums) in of_many.chunks_exact(WIDE * width).zip(many) {
-                four.add(lanes, words, sums);
+            for (words, sums) in of_single.chunks_exact(self.width).zip(single.as_chunks_mut::<1>().0) {
+                some.add(lanes, words, sums);
             }
-            let (single, _) = single.as_chunks_mut::<1>();
-            for (words, sums) in of_single.chunks_exact(width).zip(single) {
-                four.add(lanes, words, sums);
-            }
+            start = end;
         }
     }
 }
 
-/// Where four `g` stands in its word.
+impl AddSums<'_> {
+    /// Fills the tables of the fours from `start` on, as many as there is room for, and answers where it ended.
+    #[inline(always)]
+    fn fill_tables<L: Lanes>(&mut self, lanes: L, start: usize) -> usize {
+        let Tables { own, later } = &mut *self.tables;
+        let mut room = later.as_mut_slice();
+        for (g, own) in (start..self.fours.len()).zip(own) {
+            let others = &self.fours[g + 1..];
+            if others.len() > room.len() {
+                return g;
+            }
+            let four = self.fours[g];
+            let row = |i: usize| &self.square[four[i] as usize * self.stride..][..self.stride];
+            let rows = [row(0), row(1), row(2), row(3)];
+            *own =
+                lanes.pair_sums([at(rows[0], four), at(rows[1], four), at(rows[2], four), at(rows[3], four)]);
+            let (tables, rest) = room.split_at_mut(others.len());
+            for (tables, &other) in tables.iter_mut().zip(others) {
+                for t in 0..FOUR {
+                    tables[t] = lanes.table(at(rows[t], other));
+                }
+            }
+            room = rest;
+        }
+        self.fours.len()
+    }
+}
+
 #[inline(always)]
-fn shift(g: usize) -> u32 {
-    (FOUR * (g % FOURS)) as u32
+fn at(row: &[f64], four: [u32; FOUR]) -> [f64; FOUR] {
+    [row[four[0] as usize], row[four[1] as usize], row[four[2] as usize], row[four[3] as usize]]
 }
 
-/// What four bits add: among themselves, and each with the later fours.
-#[derive(Clone, Copy)]
-struct Four<'a> {
-    tables: &'a [[Table; FOUR]],
-    own: &'a [f64; 16],
-    g: usize,
-    shift: u32,
+/// What some fours add: the bits of each among themselves, and with the later ones.
+struct Some<'a> {
+    range: Range<usize>,
+    fours: usize,
     width: usize,
+    tables: &'a Tables,
 }
 
-impl Four<'_> {
+impl Some<'_> {
     #[inline(always)]
     fn add<L: Lanes, const BLOCKS: usize>(
-        self,
+        &self,
         lanes: L,
         words: &[[u64; LANES]],
         sums: &mut [[f64; LANES]; BLOCKS],
     ) {
+        let mut sum = [lanes.splat(0.0); BLOCKS];
+        for b in 0..BLOCKS {
+            sum[b] = lanes.load(&sums[b]);
+        }
+        let mut later = self.tables.later.as_slice();
+        for (g, own) in self.range.clone().zip(&self.tables.own) {
+            let (tables, rest) = later.split_at(self.fours - g - 1);
+            later = rest;
+            let with = self.with_later::<L, BLOCKS>(lanes, words, g + 1, tables);
+            for b in 0..BLOCKS {
+                let held = lanes.shift(lanes.load_words(&words[b * self.width + g / FOURS]), shift(g));
+                sum[b] = lanes.add(sum[b], lanes.pick(own, held));
+                if !tables.is_empty() {
+                    sum[b] = lanes.add_where::<0>(sum[b], held, with[0][b]);
+                    sum[b] = lanes.add_where::<1>(sum[b], held, with[1][b]);
+                    sum[b] = lanes.add_where::<2>(sum[b], held, with[2][b]);
+                    sum[b] = lanes.add_where::<3>(sum[b], held, with[3][b]);
+                }
+            }
+        }
+        for b in 0..BLOCKS {
+            lanes.store(sum[b], &mut sums[b]);
+        }
+    }
+
+    /// For each of four bits, the sums with the bits of the fours from `h` on.
+    #[inline(always)]
+    fn with_later<L: Lanes, const BLOCKS: usize>(
+        &self,
+        lanes: L,
+        words: &[[u64; LANES]],
+        mut h: usize,
+        mut tables: &[[Table; FOUR]],
+    ) -> [[L::Numbers; BLOCKS]; FOUR] {
         let mut with = [[lanes.splat(0.0); BLOCKS]; FOUR];
-        let mut tables = self.tables;
-        let mut h = self.g + 1;
         while !tables.is_empty() {
             let word = h / FOURS;
-            let held: [_; BLOCKS] = std::array::from_fn(|b| lanes.load_words(&words[b * self.width + word]));
             let (here, rest) = tables.split_at(tables.len().min(FOURS * (word + 1) - h));
+            let mut held = [lanes.load_words(&words[word]); BLOCKS];
+            for b in 1..BLOCKS {
+                held[b] = lanes.load_words(&words[b * self.width + word]);
+            }
             for tables in here {
                 let mut nibbles = [lanes.nibbles(held[0]); BLOCKS];
                 for b in 0..BLOCKS {
@@ -153,17 +223,14 @@ impl Four<'_> {
             }
             tables = rest;
         }
-        for b in 0..BLOCKS {
-            let held = lanes.shift(lanes.load_words(&words[b * self.width + self.g / FOURS]), self.shift);
-            let mut sum = lanes.add(lanes.load(&sums[b]), lanes.pick(self.own, held));
-            if !self.tables.is_empty() {
-                let first = lanes.add(lanes.keep::<0>(held, with[0][b]), lanes.keep::<1>(held, with[1][b]));
-                let last = lanes.add(lanes.keep::<2>(held, with[2][b]), lanes.keep::<3>(held, with[3][b]));
-                sum = lanes.add(sum, lanes.add(first, last));
-            }
-            lanes.store(sum, &mut sums[b]);
-        }
+        with
     }
+}
+
+/// Where four `g` stands in its word.
+#[inline(always)]
+fn shift(g: usize) -> u32 {
+    (FOUR * (g % FOURS)) as u32
 }
 
 #[cfg(test)]

@@ -83,9 +83,12 @@ impl Lanes for Avx512 {
         words
     }
     #[inline(always)]
-    fn keep<const BIT: u32>(self, words: __m512i, x: __m512d) -> __m512d {
+    fn add_where<const BIT: u32>(self, sum: __m512d, words: __m512i, x: __m512d) -> __m512d {
         // SAFETY: as above.
-        unsafe { _mm512_maskz_mov_pd(_mm512_test_epi64_mask(words, _mm512_set1_epi64(1 << BIT)), x) }
+        unsafe {
+            let set = _mm512_test_epi64_mask(words, _mm512_set1_epi64(1 << BIT));
+            _mm512_mask_add_pd(sum, set, sum, x)
+        }
     }
     #[inline(always)]
     fn table(self, [a, b, c, d]: [f64; 4]) -> Table {
@@ -112,22 +115,22 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
-    fn pair_sums(self, own: [f64; 4], pairs: [[f64; 4]; 4]) -> [f64; 16] {
+    fn pair_sums(self, d: [[f64; 4]; 4]) -> [f64; 16] {
         let mut sums = [0.0; 16];
         let (low, high) = sums.split_at_mut(LANES);
         // SAFETY: as above; both halves are eight numbers.
         unsafe {
-            let sum = _mm512_maskz_mov_pd(0b1010_1010, _mm512_set1_pd(own[0]));
-            let sum = _mm512_mask_add_pd(sum, 0b1100_1100, sum, _mm512_set1_pd(own[1]));
-            let sum = _mm512_mask_add_pd(sum, 0b1000_1000, sum, _mm512_set1_pd(pairs[0][1]));
-            let sum = _mm512_mask_add_pd(sum, 0b1111_0000, sum, _mm512_set1_pd(own[2]));
-            let sum = _mm512_mask_add_pd(sum, 0b1010_0000, sum, _mm512_set1_pd(pairs[0][2]));
-            let sum = _mm512_mask_add_pd(sum, 0b1100_0000, sum, _mm512_set1_pd(pairs[1][2]));
+            let sum = _mm512_maskz_mov_pd(0b1010_1010, _mm512_set1_pd(d[0][0]));
+            let sum = _mm512_mask_add_pd(sum, 0b1100_1100, sum, _mm512_set1_pd(d[1][1]));
+            let sum = _mm512_mask_add_pd(sum, 0b1000_1000, sum, _mm512_set1_pd(d[0][1]));
+            let sum = _mm512_mask_add_pd(sum, 0b1111_0000, sum, _mm512_set1_pd(d[2][2]));
+            let sum = _mm512_mask_add_pd(sum, 0b1010_0000, sum, _mm512_set1_pd(d[0][2]));
+            let sum = _mm512_mask_add_pd(sum, 0b1100_0000, sum, _mm512_set1_pd(d[1][2]));
             _mm512_storeu_pd(low.as_mut_ptr(), sum);
-            let sum = _mm512_add_pd(sum, _mm512_set1_pd(own[3]));
-            let sum = _mm512_mask_add_pd(sum, 0b1010_1010, sum, _mm512_set1_pd(pairs[0][3]));
-            let sum = _mm512_mask_add_pd(sum, 0b1100_1100, sum, _mm512_set1_pd(pairs[1][3]));
-            let sum = _mm512_mask_add_pd(sum, 0b1111_0000, sum, _mm512_set1_pd(pairs[2][3]));
+            let sum = _mm512_add_pd(sum, _mm512_set1_pd(d[3][3]));
+            let sum = _mm512_mask_add_pd(sum, 0b1010_1010, sum, _mm512_set1_pd(d[0][3]));
+            let sum = _mm512_mask_add_pd(sum, 0b1100_1100, sum, _mm512_set1_pd(d[1][3]));
+            let sum = _mm512_mask_add_pd(sum, 0b1111_0000, sum, _mm512_set1_pd(d[2][3]));
             _mm512_storeu_pd(high.as_mut_ptr(), sum);
         }
         sums
@@ -218,17 +221,22 @@ impl Lanes for Avx2 {
         [self.halves(x), self.halves(y)]
     }
     #[inline(always)]
-    fn keep<const BIT: u32>(self, words: [__m256i; 2], x: [__m256d; 2]) -> [__m256d; 2] {
+    fn add_where<const BIT: u32>(
+        self,
+        sum: [__m256d; 2],
+        words: [__m256i; 2],
+        x: [__m256d; 2],
+    ) -> [__m256d; 2] {
         // SAFETY: as above.
         unsafe {
             let bit = _mm256_set1_epi64x(1 << BIT);
             let set = [
-                _mm256_cmpeq_epi64(_mm256_and_si256(words[0], bit), bit),
-                _mm256_cmpeq_epi64(_mm256_and_si256(words[1], bit), bit),
+                _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(words[0], bit), bit)),
+                _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_and_si256(words[1], bit), bit)),
             ];
             [
-                _mm256_and_pd(_mm256_castsi256_pd(set[0]), x[0]),
-                _mm256_and_pd(_mm256_castsi256_pd(set[1]), x[1]),
+                _mm256_add_pd(sum[0], _mm256_and_pd(set[0], x[0])),
+                _mm256_add_pd(sum[1], _mm256_and_pd(set[1], x[1])),
             ]
         }
     }
@@ -252,8 +260,8 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
-    fn pair_sums(self, own: [f64; 4], pairs: [[f64; 4]; 4]) -> [f64; 16] {
-        pair_sums(own, pairs)
+    fn pair_sums(self, d: [[f64; 4]; 4]) -> [f64; 16] {
+        pair_sums(d)
     }
     #[inline(always)]
     fn pick(self, entries: &[f64; 16], [x, y]: [__m256i; 2]) -> [__m256d; 2] {
