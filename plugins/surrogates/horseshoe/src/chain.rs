@@ -32,6 +32,12 @@ impl State {
     pub fn cold(terms: usize) -> Self {
         Self { tau2: 1.0, lambda2: vec![1.0; terms] }
     }
+
+    /// Whether a chain can stand there.
+    pub(crate) fn is_valid(&self) -> bool {
+        let valid = |&scale2: &f64| (LEAST_SCALE2..=1.0 / LEAST_SCALE2).contains(&scale2);
+        std::iter::once(&self.tau2).chain(&self.lambda2).all(valid)
+    }
 }
 
 /// The prior of σ²: an inverse gamma distribution, with a floor.

@@ -1,4 +1,4 @@
-//! Sparse Bayesian regression of first or second order with a horseshoe prior, drawn from by Gibbs sampling.
+//! Sparse Bayesian regression of first to third order with a horseshoe prior, drawn from by Gibbs sampling.
 //!
 //! The surrogate of BOCS (Baptista & Poloczek 2018): value = α₀ + Σ α_i x_i + Σ α_ij x_i x_j + noise, with most α near
 //! 0 and some far from it. A draw is the coefficients at the end of a chain, so a point is proposed with the
@@ -10,8 +10,12 @@
 //! on from draw to draw, a point observed with several values counts as often, σ² has a floor (noise-free data
 //! drive it to 0 and the linear algebra with it), and a chain that breaks down ends in an error, not in a loop.
 
+use std::sync::Arc;
+
 use plugin_api::random::normal;
-use plugin_api::{Acquisition, Bits, Error, Layout, Quadratic, Result, Surrogate, export_surrogate, rng};
+use plugin_api::{
+    Acquisition, AcquisitionKind, Bits, Error, Layout, Quadratic, Result, Surrogate, export_surrogate, rng,
+};
 
 #[doc(hidden)]
 pub mod by_rows; // coefficients where there are fewer rows than terms
@@ -21,6 +25,7 @@ pub mod by_terms; // coefficients where there are not
 pub mod chain; // the Gibbs sampler
 #[doc(hidden)]
 pub mod coefficients; // what both ways have in common
+mod cubic; // what third order draws
 #[doc(hidden)]
 pub mod design; // the matrix of the regression
 #[doc(hidden)]
@@ -36,6 +41,7 @@ mod saved; // a surrogate as bytes
 
 use by_terms::Moments;
 use chain::{Chain, NoisePrior, State};
+use cubic::Cubic;
 use kernel::Kernel;
 use observations::Observations;
 use options::{Intercept, Options};
@@ -45,8 +51,8 @@ export_surrogate!("horseshoe", |options: Options, layout: &Layout| Horseshoe::ne
 
 /// Steps until a chain has forgotten where it started.
 const BURN_IN: u32 = 1000;
-/// 1000 bits have 500,500 terms.
-const MOST_BITS: usize = 1000;
+/// For each order: 1000 bits have 500,500 terms of up to two, 140 bits 457,450 of up to three.
+const MOST_BITS: [usize; 3] = [1000, 1000, 140];
 /// Rows of the largest matrix factored: 128 MiB.
 const LARGEST_MATRIX: usize = 4096;
 
@@ -69,14 +75,15 @@ struct LastDraw {
 
 impl Horseshoe {
     fn new(options: Options, layout: &Layout) -> Result<Self> {
-        if layout.dimension() > MOST_BITS {
-            let bits = layout.dimension();
+        let (bits, order) = (layout.dimension(), options.order);
+        let most = MOST_BITS[usize::from(order) - 1];
+        if bits > most {
             return Err(Error::new(format!(
-                "{bits} bits, more than the {MOST_BITS} of a regression on pairs"
+                "{bits} bits, more than the {most} of a regression of order {order}"
             )));
         }
         let observations = Observations::new(layout, usize::from(options.order));
-        let (layout, kernel) = (layout.clone(), Kernel::fastest());
+        let (layout, kernel) = (layout.clone(), Kernel::from_environment()?);
         Ok(Self { options, layout, kernel, observations, moments: Moments::default(), last: None })
     }
 
@@ -143,11 +150,25 @@ impl Surrogate for Horseshoe {
     }
 
     fn draw(&mut self, seed: u64) -> Result<Acquisition> {
-        let Sample { intercept, alpha, sigma } = self.sample(seed)?;
-        let (linear, pairs) = self.observations.terms().bits_and_pairs(alpha);
-        let drawn = Quadratic::new(intercept, linear, pairs);
+        let Sample { intercept, mut alpha, sigma } = self.sample(seed)?;
         let too_large = |error| Error::new(format!("values too large, with noise of {sigma:e}: {error}"));
-        Ok(drawn.map_err(too_large)?.into())
+        let bits = self.layout.dimension();
+        let quadratic_terms = bits + bits * bits.saturating_sub(1) / 2;
+        let triples = alpha.split_off(alpha.len().min(quadratic_terms));
+        // A model of first order has no pairs.
+        alpha.resize(quadratic_terms, 0.0);
+        let pairs = alpha.split_off(bits);
+        let drawn = Quadratic::new(intercept, alpha, pairs).map_err(too_large)?;
+        match self.draws() {
+            AcquisitionKind::Quadratic => Ok(drawn.into()),
+            AcquisitionKind::General => {
+                Ok(Acquisition::General(Arc::new(Cubic::new(drawn, &triples).map_err(too_large)?)))
+            }
+        }
+    }
+
+    fn draws(&self) -> AcquisitionKind {
+        if self.options.order == 3 { AcquisitionKind::General } else { AcquisitionKind::Quadratic }
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
@@ -200,6 +221,7 @@ mod tests {
             "{}",
             r#"{ "intercept": "authors" }"#,
             r#"{ "order": 1, "steps": 50 }"#,
+            r#"{ "order": 3, "steps": 50 }"#,
             r#"{ "steps": 100, "warm": false }"#,
         ] {
             check_surrogate(|layout| surrogate(json, layout));
@@ -249,26 +271,63 @@ mod tests {
         }
     }
 
-    #[test]
-    fn draws_have_the_same_bits_on_every_machine() {
+    /// A hash of all bits of some draws of fewer points than terms, then of more; the options as JSON.
+    fn hash_of_draws(json: &str, kernel: Kernel) -> u64 {
         let layout = Layout::free(9);
-        let mut surrogate = surrogate("{}", &layout);
+        let mut surrogate = surrogate(json, &layout);
+        surrogate.kernel = kernel;
         let (mut random, mut hash) = (rng(7), 0xcbf2_9ce4_8422_2325u64);
-        // Fewer points than the 45 terms, then more.
-        for count in [30, 60] {
+        for count in [30, 60, 200] {
             while surrogate.observations.count() < count {
                 let x = layout.random(&mut random);
                 surrogate.observe(&x, x.count_ones() as f64 + normal(&mut random)).unwrap();
             }
-            let drawn = draw(&mut surrogate, count as u64);
-            for coefficient in drawn.linear().iter().chain(drawn.pairs()) {
-                hash = (hash ^ coefficient.to_bits()).wrapping_mul(0x0100_0000_01b3);
+            let Sample { intercept, alpha, sigma } = surrogate.sample(count as u64).unwrap();
+            for number in alpha.iter().chain([&intercept, &sigma]) {
+                hash = (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3);
             }
         }
-        assert_eq!(
-            hash, 15_021_936_193_776_330_045,
-            "another order of summation, or of random numbers: old journals can't be resumed"
-        );
+        hash
+    }
+
+    #[test]
+    fn draws_have_the_same_bits_on_every_machine() {
+        // Of 45 terms, 9 terms, 129 terms.
+        for (json, expected) in [
+            ("{}", 9_997_277_283_362_810_169),
+            (r#"{ "order": 1, "intercept": "authors" }"#, 11_060_179_665_550_641_944),
+            (r#"{ "order": 3, "steps": 50 }"#, 6_810_265_470_610_840_999),
+        ] {
+            for kernel in Kernel::available() {
+                assert_eq!(
+                    hash_of_draws(json, kernel),
+                    expected,
+                    "{json}, {kernel:?}: another order of summation, or of random numbers: old journals can't be resumed"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn third_order_learns_what_three_bits_do_together() {
+        let f = |x: &[bool]| sparse(x) + if x[0] && x[2] && x[4] { 4.0 } else { 0.0 };
+        let mut surrogate = surrogate(r#"{ "order": 3 }"#, &Layout::free(5));
+        let points = (0..32).map(|mask| (0..5).map(|i| mask >> i & 1 == 1).collect::<Bits>());
+        // One point is left out, and predicted.
+        for x in points.clone().filter(|x| x.to_string() != "10111") {
+            surrogate.observe(&x, f(&x)).unwrap();
+        }
+        for seed in 0..5 {
+            let drawn = surrogate.draw(seed).unwrap();
+            assert_eq!(
+                (drawn.kind(), surrogate.draws()),
+                (AcquisitionKind::General, AcquisitionKind::General)
+            );
+            for x in points.clone() {
+                let apart = (drawn.value(&x) - f(&x)).abs();
+                assert!(apart < 0.2, "{apart} away at {x}");
+            }
+        }
     }
 
     #[test]
@@ -344,7 +403,7 @@ mod tests {
             ("far from 0", (0..16).map(|i| (i, 1e9 + f64::from(i % 5))).collect()),
             ("heavy tails", (0..16).map(|i| (i, 1.0 / exponential(&mut random))).collect()),
         ];
-        for json in ["{}", r#"{ "intercept": "authors" }"#, r#"{ "order": 1 }"#] {
+        for json in ["{}", r#"{ "intercept": "authors" }"#, r#"{ "order": 1 }"#, r#"{ "order": 3 }"#] {
             for (name, observed) in &cases {
                 let mut surrogate = surrogate(json, &Layout::free(4));
                 for (i, &(mask, value)) in observed.iter().enumerate() {
@@ -387,6 +446,6 @@ mod tests {
     #[test]
     fn too_many_bits_are_refused() {
         let error = Horseshoe::new(Options::default(), &Layout::free(1_000_000_000)).err().unwrap();
-        assert_eq!(error.to_string(), "1000000000 bits, more than the 1000 of a regression on pairs");
+        assert_eq!(error.to_string(), "1000000000 bits, more than the 1000 of a regression of order 2");
     }
 }

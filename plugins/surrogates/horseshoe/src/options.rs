@@ -10,8 +10,9 @@ plugin_api::options! {
         pub warm: bool = true,
         /// What becomes of the intercept.
         pub intercept: Intercept = Intercept::Integrated,
-        /// The highest number of bits in one term: 1 or 2.
-        #[schemars(range(min = 1, max = 2))]
+        /// The highest number of bits in one term. To third order the draws are general functions, which few solvers
+        /// take.
+        #[schemars(range(min = 1, max = 3))]
         pub order: u8 = 2,
     }
 }

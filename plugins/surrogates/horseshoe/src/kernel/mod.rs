@@ -18,6 +18,7 @@ pub mod sums;
 mod x86;
 
 use lanes::{Lanes, Portable};
+use plugin_api::{Error, Result};
 
 /// An instruction set that the machine has.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,16 @@ impl Kernel {
     /// The fastest that this machine has.
     pub fn fastest() -> Self {
         Self::available()[0]
+    }
+
+    /// The fastest, or the one that the environment variable `HORSESHOE_KERNEL` names: for tests and measurements.
+    pub fn from_environment() -> Result<Self> {
+        let Some(name) = std::env::var_os("HORSESHOE_KERNEL") else { return Ok(Self::fastest()) };
+        name.to_str().and_then(Self::named).ok_or_else(|| {
+            let names: Vec<&str> = Self::available().into_iter().map(Self::name).collect();
+            let (name, names) = (name.display(), names.join(", "));
+            Error::new(format!("HORSESHOE_KERNEL is `{name}`, not one that this machine has: {names}"))
+        })
     }
 
     /// The one of this name, if the machine has it.

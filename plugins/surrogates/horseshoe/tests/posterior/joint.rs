@@ -23,7 +23,13 @@ const POINTS: [&str; 11] =
 const VALUES: [f64; 11] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
 
 /// Values at the observed points, drawn from the model.
-fn targets(observations: &Observations, alpha: &[f64], sigma: f64, centred: bool, rng: &mut Rng) -> Targets {
+pub(crate) fn targets(
+    observations: &Observations,
+    alpha: &[f64],
+    sigma: f64,
+    centred: bool,
+    rng: &mut Rng,
+) -> Targets {
     let design = observations.design();
     let multiplicities = design.multiplicities();
     let (mut points, mut within) = (Vec::new(), 0.0);
@@ -43,7 +49,7 @@ fn targets(observations: &Observations, alpha: &[f64], sigma: f64, centred: bool
 }
 
 /// λ² or τ² from its prior.
-fn half_cauchy2(rng: &mut Rng) -> f64 {
+pub(crate) fn half_cauchy2(rng: &mut Rng) -> f64 {
     let ratio = normal(rng) / normal(rng);
     ratio * ratio
 }

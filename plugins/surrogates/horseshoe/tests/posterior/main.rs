@@ -1,8 +1,10 @@
 //! Whether the chain samples the posterior: against the authors' sampler, against integrals, and against itself.
 
 mod authors; // long chains of the authors' sampler
+mod calibration; // the ranks of true parameters among draws
 mod exact; // a posterior small enough to integrate
 mod joint; // parameters and data drawn in turn keep the prior
+mod warm; // a chain that goes on with one more observation
 
 use plugin_api::Layout;
 use surrogate_horseshoe::by_rows::ByRows;
