@@ -78,24 +78,13 @@ impl Coefficients for ByRows {
     fn prepare(&mut self, regression: &Regression<'_>, d: &[f64]) {
         self.centre(regression, d);
         self.products.gram(regression.design(), d, &mut self.product);
-        let padded = self.rows.len();
-        for (k, row) in self.product.chunks_exact_mut(padded.max(1)).enumerate() {
-            let (root, shift) = (self.roots[k], self.rows[k]);
-            for (entry, (other_root, other_shift)) in
-                row[k..].iter_mut().zip(self.roots[k..].iter().zip(&self.rows[k..]))
-            {
-                *entry = root * other_root * (*entry - shift - other_shift);
-            }
-        }
+        self.kernel.centre(&mut self.product, &self.roots, &self.rows);
     }
 
     fn try_scale(&mut self, regression: &Regression<'_>, c: f64) -> Result<Fit, NotPositiveDefinite> {
-        self.tried.factor(self.kernel, &regression.y, |root, padded| {
-            for (entry, product) in root.iter_mut().zip(&self.product) {
-                *entry = c * product;
-            }
-            root.iter_mut().step_by(padded + 1).for_each(|diagonal| *diagonal += 1.0);
-        })?;
+        let rows = regression.y.len();
+        self.tried
+            .factor(self.kernel, &regression.y, |root, _| self.kernel.scale(&self.product, c, rows, root))?;
         Ok(Fit { misfit: self.tried.square(), log_determinant: self.tried.log_determinant() })
     }
 

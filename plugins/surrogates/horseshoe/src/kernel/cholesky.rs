@@ -10,8 +10,6 @@ use super::{Kernel, Work};
 
 /// Rows factored at a time; what follows them is then updated once for all of them.
 const BLOCK: usize = 16;
-/// Rows updated at a time.
-const ROWS: usize = 4;
 
 /// The stride of a matrix of so many columns.
 pub fn stride(columns: usize) -> usize {
@@ -84,13 +82,16 @@ impl Work for Cholesky<'_> {
                 finish_row(lanes, done, row, start + k, &mut self.inverses[start + k])?;
             }
             let first = start + rows;
-            for (t, rows) in below.chunks_mut(ROWS * parts).enumerate() {
-                let i = first + t * ROWS;
-                if rows.len() == ROWS * parts {
-                    update::<L, ROWS>(lanes, block, rows, parts, i);
-                } else {
-                    for (offset, row) in rows.chunks_exact_mut(parts).enumerate() {
-                        update::<L, 1>(lanes, block, row, parts, i + offset);
+            let tall = if L::TALL { 4 } else { 2 };
+            for (t, rows) in below.chunks_mut(tall * parts).enumerate() {
+                let i = first + t * tall;
+                match rows.len() / parts {
+                    4 => update::<L, 4>(lanes, block, rows, parts, i),
+                    2 => update::<L, 2>(lanes, block, rows, parts, i),
+                    _ => {
+                        for (i, row) in (i..).zip(rows.chunks_exact_mut(parts)) {
+                            update::<L, 1>(lanes, block, row, parts, i);
+                        }
                     }
                 }
             }

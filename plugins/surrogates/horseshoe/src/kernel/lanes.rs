@@ -19,8 +19,10 @@ impl Table {
 ///
 /// A value of the type is the proof that the machine has the instructions.
 pub trait Lanes: Copy {
-    /// Whether there are 32 registers of eight lanes: larger tiles stay in registers then.
+    /// Whether four vectors of each of four rows stay in registers.
     const WIDE: bool;
+    /// Whether a vector of each of four rows stays in registers.
+    const TALL: bool;
     /// Eight numbers.
     type Numbers: Copy;
     /// Eight words of 64 bits.
@@ -67,6 +69,7 @@ pub struct Portable;
 
 impl Lanes for Portable {
     const WIDE: bool = false;
+    const TALL: bool = false;
     type Numbers = [f64; LANES];
     type Words = [u64; LANES];
     type Nibbles = [u8; LANES];

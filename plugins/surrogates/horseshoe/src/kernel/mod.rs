@@ -6,6 +6,7 @@
 //!
 //! - [`sums`]: Σ d over the terms that two points share (the Gram matrix X D Xᵀ), and over those of one point (Xu);
 //! - [`moments`]: Σ w over the points that have a term (Xᵀw);
+//! - [`scale`]: what is done to each entry of a matrix;
 //! - [`cholesky`]: the factor of a positive definite matrix, and solves with it.
 
 #![expect(unsafe_code, reason = "vector instructions, chosen when the program runs")]
@@ -13,6 +14,7 @@
 pub mod cholesky;
 pub mod lanes;
 pub mod moments;
+pub mod scale;
 pub mod sums;
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -175,16 +175,26 @@ impl Some<'_> {
         for (g, own) in self.range.clone().zip(&self.tables.own) {
             let (tables, rest) = later.split_at(self.fours - g - 1);
             later = rest;
+            let mut held = [lanes.load_words(&words[g / FOURS]); BLOCKS];
+            for b in 0..BLOCKS {
+                held[b] = lanes.shift(lanes.load_words(&words[b * self.width + g / FOURS]), shift(g));
+                sum[b] = lanes.add(sum[b], lanes.pick(own, held[b]));
+            }
+            if tables.is_empty() {
+                continue;
+            }
             let with = self.with_later::<L, BLOCKS>(lanes, words, g + 1, tables);
             for b in 0..BLOCKS {
-                let held = lanes.shift(lanes.load_words(&words[b * self.width + g / FOURS]), shift(g));
-                sum[b] = lanes.add(sum[b], lanes.pick(own, held));
-                if !tables.is_empty() {
-                    sum[b] = lanes.add_where::<0>(sum[b], held, with[0][b]);
-                    sum[b] = lanes.add_where::<1>(sum[b], held, with[1][b]);
-                    sum[b] = lanes.add_where::<2>(sum[b], held, with[2][b]);
-                    sum[b] = lanes.add_where::<3>(sum[b], held, with[3][b]);
-                }
+                sum[b] = lanes.add_where::<0>(sum[b], held[b], with[0][b]);
+            }
+            for b in 0..BLOCKS {
+                sum[b] = lanes.add_where::<1>(sum[b], held[b], with[1][b]);
+            }
+            for b in 0..BLOCKS {
+                sum[b] = lanes.add_where::<2>(sum[b], held[b], with[2][b]);
+            }
+            for b in 0..BLOCKS {
+                sum[b] = lanes.add_where::<3>(sum[b], held[b], with[3][b]);
             }
         }
         for b in 0..BLOCKS {

@@ -28,6 +28,7 @@ impl Avx512 {
 // pointers are those of arrays of the size that is read or written.
 impl Lanes for Avx512 {
     const WIDE: bool = true;
+    const TALL: bool = true;
     type Numbers = __m512d;
     type Words = __m512i;
     /// The bits above the lowest four are ignored by the permutation.
@@ -158,6 +159,7 @@ pub(super) struct Halves {
 // pointers are those of arrays of the size that is read or written.
 impl Lanes for Avx2 {
     const WIDE: bool = false;
+    const TALL: bool = true;
     type Numbers = [__m256d; 2];
     type Words = [__m256i; 2];
     type Nibbles = [Halves; 2];
