@@ -83,6 +83,19 @@ pub struct Chain<'a> {
     d: Vec<f64>,
     sigma2: f64,
     beta: Vec<f64>,
+    /// Of each active term.
+    scales: Vec<Scales>,
+}
+
+/// What the next λ² of a term is made of.
+#[derive(Clone, Copy, Default)]
+struct Scales {
+    lambda2: f64,
+    /// β², then β²/λ².
+    square: f64,
+    /// Exponential draws, for ν and for λ².
+    first: f64,
+    second: f64,
 }
 
 impl<'a> Chain<'a> {
@@ -94,7 +107,8 @@ impl<'a> Chain<'a> {
     ) -> Self {
         let columns = regression.design().columns();
         let (d, beta) = (vec![0.0; columns], vec![0.0; columns]);
-        Self { regression, coefficients, prior, steps: 0, d, sigma2: 1.0, beta }
+        let scales = vec![Scales::default(); regression.active().len()];
+        Self { regression, coefficients, prior, steps: 0, d, sigma2: 1.0, beta, scales }
     }
 
     /// σ² of the last step, for values of variance 1.
@@ -194,20 +208,30 @@ impl<'a> Chain<'a> {
         (self.prior.floor, MOST_SIGMA2)
     }
 
-    fn draw_scales(&self, state: &mut State, rng: &mut Rng) -> Result<(), Breakdown> {
+    fn draw_scales(&mut self, state: &mut State, rng: &mut Rng) -> Result<(), Breakdown> {
+        let active = self.regression.active();
+        for (scales, &term) in self.scales.iter_mut().zip(active) {
+            let (beta, lambda2) = (self.beta[term as usize], state.lambda2[term as usize]);
+            *scales =
+                Scales { lambda2, square: beta * beta, first: exponential(rng), second: exponential(rng) };
+        }
+        // IG(1, b) is b/Exp(1). Apart from the random numbers, so that the divisions are of several at once.
+        let half = 0.5 / state.tau2;
+        for Scales { lambda2, square, first, second } in &mut self.scales {
+            let inverse_nu = *first * *lambda2 / (1.0 + *lambda2);
+            *lambda2 = scale2((inverse_nu + half * *square) / *second);
+            *square /= *lambda2;
+        }
         let mut sum = 0.0;
-        for &term in self.regression.active() {
-            let (beta, lambda2) = (self.beta[term as usize], &mut state.lambda2[term as usize]);
-            let inverse_nu = exponential(rng) / (1.0 + 1.0 / *lambda2);
-            let rate = inverse_nu + beta * beta / (2.0 * state.tau2);
-            *lambda2 = scale2(rate / exponential(rng));
-            sum += beta * beta / *lambda2;
+        for (scales, &term) in self.scales.iter().zip(active) {
+            state.lambda2[term as usize] = scales.lambda2;
+            sum += scales.square;
         }
         if !sum.is_finite() {
             return Err(Breakdown);
         }
         let inverse_xi = exponential(rng) / (1.0 + 1.0 / state.tau2);
-        let shape = 0.5 * (self.regression.active().len() as f64 + 1.0);
+        let shape = 0.5 * (active.len() as f64 + 1.0);
         state.tau2 = scale2((inverse_xi + 0.5 * sum) / gamma(rng, shape));
         Ok(())
     }

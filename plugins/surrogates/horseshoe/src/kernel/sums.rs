@@ -129,13 +129,21 @@ impl AddSums<'_> {
             if others.len() > room.len() {
                 return g;
             }
-            let four = self.fours[g];
-            let row = |i: usize| &self.square[four[i] as usize * self.stride..][..self.stride];
-            let rows = [row(0), row(1), row(2), row(3)];
+            let [a, b, c, d] = self.fours[g];
+            let four = [a as usize, b as usize, c as usize, d as usize];
+            let row = |i: usize| &self.square[i * self.stride..][..self.stride];
+            let rows = [row(four[0]), row(four[1]), row(four[2]), row(four[3])];
             *own =
                 lanes.pair_sums([at(rows[0], four), at(rows[1], four), at(rows[2], four), at(rows[3], four)]);
             let (tables, rest) = room.split_at_mut(others.len());
-            for (tables, &other) in tables.iter_mut().zip(others) {
+            for (tables, other) in tables.iter_mut().zip(others) {
+                let [a, b, c, d] = *other;
+                let other = [a as usize, b as usize, c as usize, d as usize];
+                // Checked once for the four rows.
+                assert!(
+                    other[0].max(other[1]).max(other[2]).max(other[3]) < self.stride,
+                    "a bit of no column"
+                );
                 for t in 0..FOUR {
                     tables[t] = lanes.table(at(rows[t], other));
                 }
@@ -147,8 +155,8 @@ impl AddSums<'_> {
 }
 
 #[inline(always)]
-fn at(row: &[f64], four: [u32; FOUR]) -> [f64; FOUR] {
-    [row[four[0] as usize], row[four[1] as usize], row[four[2] as usize], row[four[3] as usize]]
+fn at(row: &[f64], four: [usize; FOUR]) -> [f64; FOUR] {
+    [row[four[0]], row[four[1]], row[four[2]], row[four[3]]]
 }
 
 /// What some fours add: the bits of each among themselves, and with the later ones.

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::process::Command;
 
 use plugin_api::random::normal;
-use plugin_api::{Layout, rng};
+use plugin_api::{Layout, Surrogate, rng};
 use surrogate_horseshoe::by_terms::Moments;
 use surrogate_horseshoe::chain::{Chain, NoisePrior, State};
 use surrogate_horseshoe::coefficients::choose;
@@ -20,21 +20,26 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    /// Bytes that were allocated and not given back.
+    static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
 // SAFETY: every call is handed on to the system's allocator as it came; a counter without destructor allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: MemoryLayout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        HELD.set(HELD.get() + layout.size() as isize);
         // SAFETY: as the caller promised.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, memory: *mut u8, layout: MemoryLayout) {
+        HELD.set(HELD.get() - layout.size() as isize);
         // SAFETY: as the caller promised.
         unsafe { System.dealloc(memory, layout) }
     }
     unsafe fn realloc(&self, memory: *mut u8, layout: MemoryLayout, size: usize) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        HELD.set(HELD.get() + size as isize - layout.size() as isize);
         // SAFETY: as the caller promised.
         unsafe { System.realloc(memory, layout, size) }
     }
@@ -75,6 +80,25 @@ fn a_step_allocates_nothing() {
     let before = ALLOCATIONS.get();
     std::hint::black_box(vec![1.0]);
     assert_eq!(ALLOCATIONS.get() - before, 1, "the counter counts");
+}
+
+#[test]
+fn draws_leave_no_memory_behind() {
+    let (layout, mut random) = (Layout::free(30), rng(3));
+    for order in 1..=3 {
+        let json = format!(r#"{{ "order": {order}, "steps": 2 }}"#);
+        let mut surrogate = surrogate_horseshoe::surrogate(&json, &layout).unwrap();
+        for _ in 0..40 {
+            surrogate.observe(&layout.random(&mut random), normal(&mut random)).unwrap();
+        }
+        surrogate.draw(0).unwrap();
+        let before = HELD.get();
+        for seed in 1..30 {
+            surrogate.draw(seed).unwrap();
+            surrogate.save().unwrap();
+        }
+        assert_eq!(HELD.get() - before, 0, "order {order}");
+    }
 }
 
 /// What the test below starts as a process of its own.
