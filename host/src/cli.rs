@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::export::Format;
 use crate::manifest::DEFAULT_SOLVER;
 
 /// Combinatorial Bayesian optimization from the command line.
@@ -72,6 +73,14 @@ Examples:
   host report results/ising/2026-11-16T12-00-00Z
   host report results/ising/before results/ising/after --output comparison";
 
+const EXPORT_HELP: &str = "\
+Two files: `trace`, a row for each evaluation, and `afo`, a row for each solver's answer to each
+acquisition function. The columns are listed in host/REPORT.md.
+
+Examples:
+  host export results/ising/first --format parquet
+  host export results/ising/first --format csv --output tables";
+
 const SOLVE_HELP: &str = "\
 Formats, by the extension of a file:
   .json    {\"n\": 3, \"constant\": 0, \"linear\": [1, 2, 3], \"pairs\": [12, 13, 23]}
@@ -121,6 +130,9 @@ pub enum Command {
     /// Only recorded files are read: a report can be made at any time, also of a run that is not finished.
     #[command(after_help = REPORT_HELP)]
     Report(ReportArguments),
+    /// Write a run's evaluations and AFO answers for other tools: CSV, JSON lines or Parquet.
+    #[command(after_help = EXPORT_HELP)]
+    Export(ExportArguments),
     /// Solve binary quadratic problems from files, with any solvers: value, bound, gap, time.
     #[command(after_help = SOLVE_HELP)]
     Solve(SolveArguments),
@@ -237,6 +249,20 @@ pub struct ReportArguments {
     /// Where the report goes: a folder, or FILE.html for the page alone [default: the run's folder; for several runs,
     /// `comparison` where their paths part].
     #[arg(long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+}
+
+/// What to export, and where to.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// The folder of a run, as `host run` names it: results/NAME/ID.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// `csv`, `json` (one object a line) or `parquet`.
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true)]
+    pub format: Format,
+    /// Where the files go [default: the run's folder].
+    #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }
 

@@ -4,6 +4,7 @@
 
 pub mod cli;
 pub mod diagnostic;
+pub mod export;
 pub mod manifest;
 pub mod plan;
 pub mod plugins;
@@ -23,7 +24,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{
-    Changes, LogFormat, ManifestArguments, PluginArguments, ReportArguments, RunArguments, SolveArguments,
+    Changes, ExportArguments, LogFormat, ManifestArguments, PluginArguments, ReportArguments, RunArguments,
+    SolveArguments,
 };
 use crate::diagnostic::Diagnostic;
 use crate::plan::overrides::Overrides;
@@ -189,6 +191,13 @@ pub fn report(arguments: &ReportArguments) -> Printed {
     let made = report::report(&arguments.folders, arguments.output.as_deref());
     let made = made.map_err(|diagnostic| vec![diagnostic])?;
     Ok(format!("{}\n\n{}", made.table, made.page.display()))
+}
+
+/// `host export`: the files written, a line each.
+pub fn export(arguments: &ExportArguments) -> Printed {
+    let files = export::export(&arguments.folder, arguments.format, arguments.output.as_deref());
+    let files = files.map_err(|diagnostic| vec![diagnostic])?;
+    Ok(files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join("\n"))
 }
 
 /// `host solve`: writes a table or JSON lines to `out`.

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         },
         Command::Plan { manifest, json } => printed(host::plan(&manifest, json)),
         Command::Report(arguments) => printed(host::report(&arguments)),
+        Command::Export(arguments) => printed(host::export(&arguments)),
         Command::Solve(arguments) => match host::solve(&arguments, &mut std::io::stdout()) {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::FAILURE,

@@ -25,6 +25,8 @@ pub struct RunFolder {
     pub identity: Option<Identity>,
     /// The trials that have a folder, in the plan's order.
     pub trials: Vec<String>,
+    /// The keys of the sweep whose values are all numbers.
+    numbers: Vec<String>,
 }
 
 impl RunFolder {
@@ -46,10 +48,16 @@ impl RunFolder {
             path: path.to_owned(),
             experiment: tree.get("name").and_then(Value::as_str).unwrap_or("experiment").to_owned(),
             planned: planned(&tree, methods.len().max(1)),
+            numbers: numbers(&tree),
             plan,
             identity: identity.and_then(|bytes| serde_json::from_slice(&bytes).ok()),
             trials,
         })
+    }
+
+    /// Whether all values of a key of the sweep are numbers.
+    pub fn has_numbers(&self, key: &str) -> bool {
+        self.numbers.iter().any(|other| other == key)
     }
 
     /// Reads every trial that has begun. `prepare` runs on all cores; `take` gets what it made in the plan's order.
@@ -91,6 +99,12 @@ fn order(id: &str, methods: &[String]) -> (u64, usize, u64, String) {
     };
     let place = methods.iter().position(|name| *name == method).unwrap_or(methods.len());
     (point, place, seed, id.to_owned())
+}
+
+fn numbers(tree: &Value) -> Vec<String> {
+    let axes = tree.get("sweep").and_then(Value::as_mapping).into_iter().flatten();
+    let all = |values: &Value| values.as_sequence().is_some_and(|values| values.iter().all(Value::is_number));
+    axes.filter(|(_, values)| all(values)).filter_map(|(key, _)| key.as_str().map(str::to_owned)).collect()
 }
 
 /// Methods × seeds × points of the sweep.

@@ -28,12 +28,8 @@ impl Setting<'_> {
 
     /// What people call it: the values of the sweep, or the experiment's name.
     pub fn label(&self, with_experiment: bool) -> String {
-        // The last word of a key path says enough, unless two end alike.
-        let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
-        let name = |key: &String| {
-            let alone = self.sweep.keys().filter(|other| last(other) == last(key)).count() == 1;
-            if alone { last(key) } else { key.clone() }
-        };
+        let keys: Vec<&String> = self.sweep.keys().collect();
+        let name = |key: &String| short_key(key, &keys);
         let values = self.sweep.keys().map(|key| format!("{} = {}", name(key), swept(self.sweep, key)));
         let mut words: Vec<String> = values.collect();
         if words.is_empty() || with_experiment {
@@ -41,6 +37,13 @@ impl Setting<'_> {
         }
         words.join(", ")
     }
+}
+
+/// The last word of a key path: it says enough, unless another of the keys ends alike.
+pub fn short_key(key: &str, keys: &[&String]) -> String {
+    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
+    let alone = keys.iter().filter(|other| last(other) == last(key)).count() <= 1;
+    if alone { last(key) } else { key.to_owned() }
 }
 
 /// Trials by setting and method, in the order in which they first appear.
@@ -62,4 +65,17 @@ pub fn settings(trials: &[TrialRecord]) -> Vec<Setting<'_>> {
         }
     }
     settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_short_where_that_is_clear() {
+        let keys = ["a.options.n", "b.options.n", "penalty.l1"].map(str::to_owned);
+        let keys: Vec<&String> = keys.iter().collect();
+        let short: Vec<String> = keys.iter().map(|key| short_key(key, &keys)).collect();
+        assert_eq!(short, ["a.options.n", "b.options.n", "l1"]);
+    }
 }

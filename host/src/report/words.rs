@@ -45,7 +45,7 @@ pub fn conclusion(comparison: &Comparison, count: usize) -> String {
         );
     }
     format!(
-        "{begin} No difference is shown: this may well be chance ({chance}). Nor is it shown that there is none: \
+        "{begin} No difference is shown: this may be chance ({chance}). Nor is it shown that there is none: \
          differences within the interval remain plausible."
     )
 }

@@ -7,7 +7,7 @@ use crate::report::compare::LEVEL;
 use crate::report::csv::swept;
 use crate::report::figures::svg::printable;
 use crate::report::record::TrialRecord;
-use crate::report::settings::Setting;
+use crate::report::settings::{Setting, short_key};
 use crate::report::table::{number, time};
 use crate::report::words::{conclusion, probability, seeds_needed};
 
@@ -28,8 +28,8 @@ pub(super) fn subtitle(page: &Page<'_>) -> Markup {
             }
             @if *finished < run.planned.unwrap_or(*begun) {
                 p class="notice" role="note" {
-                    "This run is not finished: " (begun - finished) " trials have begun and not ended, "
-                    (run.planned.unwrap_or(*begun).saturating_sub(*begun)) " have not begun. Final values and \
+                    "This run is not finished. Trials that have begun and not ended: " (begun - finished) "; not begun: "
+                    (run.planned.unwrap_or(*begun).saturating_sub(*begun)) ". Final values and \
                     comparisons are those of finished trials; lines are means of the trials that got so far."
                 }
             }
@@ -122,7 +122,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                 thead {
                     tr {
                         th { "method" }
-                        @for key in &keys { th { (printable(key)) } }
+                        @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                         th { "trials" }
                         th { @if first.maximize { "highest value, mean" } @else { "lowest value, mean" } }
                         th { "95 % interval" } th { "median" }
@@ -211,7 +211,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
             table id="comparisons" {
                 thead { tr {
                     th { "first" } th class="left" { "second" }
-                    @for key in &keys { th { (printable(key)) } }
+                    @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                     th { "seeds" } th { "first better" } th { "equal" } th { "worse" } th { "mean difference" } th { "95 % interval" }
                     th { "rank-biserial" } th { "p" } th { "p, corrected" }
                 } }
