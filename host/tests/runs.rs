@@ -87,6 +87,44 @@ fn a_journal_is_the_same_for_any_number_of_jobs_and_in_process() {
 }
 
 #[test]
+fn a_journal_is_the_same_for_every_instruction_set() {
+    let manifest = "\
+name: sets
+budget: { initial: 12, evaluations: 9 }
+benchmark: { use: ising, options: { rows: 3, columns: 4 } }
+methods:
+  quadratic: { surrogate: horseshoe, solver: psr }
+  linear: { surrogate: { use: horseshoe, options: { order: 1 } }, solver: psr }
+  cubic: { surrogate: { use: horseshoe, options: { order: 3, steps: 60 } }, solver: annealing }
+";
+    let results = tempfile::tempdir().unwrap();
+    let path = results.path().join("m.yaml");
+    std::fs::write(&path, manifest).unwrap();
+    let journals = |kernel: Option<&str>| {
+        let folder = results.path().join(kernel.unwrap_or("chosen"));
+        let mut run = command(&["run", path.to_str().unwrap(), "--quiet", "--run-id", "r"]);
+        run.args(["--output", folder.to_str().unwrap()]).env_remove("HORSESHOE_KERNEL");
+        let run = run.envs(kernel.map(|kernel| ("HORSESHOE_KERNEL", kernel))).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        journals_in(&folder.join("sets/r"))
+    };
+    let portable = journals(Some("portable"));
+    assert_eq!(portable.len(), 3);
+    assert_eq!(journals(None), portable);
+    #[cfg(target_arch = "x86_64")]
+    for (name, there) in [
+        ("avx2", std::is_x86_feature_detected!("avx2")),
+        ("avx512", std::is_x86_feature_detected!("avx512f")),
+    ] {
+        if there {
+            assert_eq!(journals(Some(name)), portable, "{name}");
+        } else {
+            println!("this machine has no {name}");
+        }
+    }
+}
+
+#[test]
 fn methods_share_instances_and_initial_designs() {
     let journals = run(SEVERAL, &[]);
     let initial = |trial: &str| {
