@@ -1,8 +1,8 @@
 //! No input makes a parser panic, hang or take all memory: it is read, or refused in words.
 //!
-//! `HOST_FUZZ_INPUTS=1000000 cargo test --release -p host --test fuzz` tries a million inputs for each parser;
-//! without the variable there are a few thousand, the same each time. Inputs are changed from those in
-//! `host/tests/corpus`, where one that once went wrong goes too.
+//! `HOST_FUZZ_INPUTS=1000000 cargo test --release -p host --test fuzz` tries a million inputs for each parser (a tenth
+//! of that for `--set` and `--solver`); without the variable there are a few thousand, the same each time. Inputs are
+//! changed from those in `host/tests/corpus`, where one that once went wrong goes too.
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 mod mutate;
@@ -45,11 +45,10 @@ fn corpus(folder: &str, extension: &str) -> Vec<Vec<u8>> {
 }
 
 /// Tries many inputs; one that takes a minute ends the test, and is shown.
-fn try_all(name: &str, few: usize, corpus: &[Vec<u8>], mut parse: impl FnMut(Vec<u8>, &mut Rng)) {
+fn try_all(name: &str, count: usize, corpus: &[Vec<u8>], mut parse: impl FnMut(Vec<u8>, &mut Rng)) {
     limit_memory();
     let current: Mutex<(Instant, Vec<u8>)> = Mutex::new((Instant::now(), Vec::new()));
     let done = std::sync::atomic::AtomicBool::new(false);
-    let count = inputs(few);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
@@ -117,7 +116,7 @@ fn stands_within(mistake: &Diagnostic, lines: usize) {
 
 #[test]
 fn manifests() {
-    try_all("manifest", 3000, &corpus("manifest", "yaml"), |input, _| {
+    try_all("manifest", inputs(3000), &corpus("manifest", "yaml"), |input, _| {
         // A file that is no text is refused before it is parsed.
         planned(String::from_utf8_lossy(&input).into_owned(), vec![], vec![]);
     });
@@ -130,7 +129,8 @@ fn overrides() {
         ["penalty.l1=0.5", "methods.a.solver.options.sweeps=3", "psr[steps=10,step=authors]", "seeds=[1, 2]"]
             .map(|word| word.as_bytes().to_vec())
             .to_vec();
-    try_all("override", 300, &words, |input, random| {
+    // Each of these makes a whole plan, of a good manifest.
+    try_all("override", inputs(300).min(100_000), &words, |input, random| {
         let mut words = String::from_utf8_lossy(&input).into_owned();
         words.insert_str(0, PIECES[random.random_range(0..PIECES.len())]);
         if random.random() {
@@ -143,7 +143,7 @@ fn overrides() {
 
 #[test]
 fn journals() {
-    try_all("journal", 20_000, &corpus("journal", "jsonl"), |input, _| {
+    try_all("journal", inputs(20_000), &corpus("journal", "jsonl"), |input, _| {
         let events = parse_lines::<Event>(&input).count();
         let times = parse_lines::<Timing>(&input).count();
         let incidents = parse_lines::<Incident>(&input).count();
@@ -154,7 +154,7 @@ fn journals() {
 #[test]
 fn problems() {
     for extension in ["json", "sparse", "qubo", "coo"] {
-        try_all(extension, 5000, &corpus("problem", extension), |input, _| {
+        try_all(extension, inputs(5000), &corpus("problem", extension), |input, _| {
             let lines = 1 + input.iter().filter(|&&byte| byte == b'\n').count();
             match host::solve::parse("p", extension, Box::new(std::io::Cursor::new(input))) {
                 Ok(f) => assert!(f.constant().is_finite()),
@@ -222,7 +222,7 @@ fn saved_states() {
         if states.is_empty() {
             continue;
         }
-        try_all(name, 3000, &states, |state, _| {
+        try_all(name, inputs(3000), &states, |state, _| {
             let mut surrogate = plugin.surrogate(&serde_json::json!({}), &Layout::free(4)).unwrap();
             if surrogate.restore(&state).is_ok() {
                 // What it took for a state it has to be able to go on from, or say why not.
@@ -231,7 +231,7 @@ fn saved_states() {
         });
     }
     let state = State { evaluations: 7, journal: "ab".repeat(32), bytes: (0..=255).collect() };
-    try_all("state", 20_000, &[state.encode()], |file, _| drop(State::decode(&file)));
+    try_all("state", inputs(20_000), &[state.encode()], |file, _| drop(State::decode(&file)));
 }
 
 #[test]
