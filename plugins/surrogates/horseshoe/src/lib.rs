@@ -9,6 +9,9 @@
 //! Better than the published code, each by measurement or by proof: the intercept is integrated out, the chain goes
 //! on from draw to draw, a point observed with several values counts as often, σ² has a floor (noise-free data
 //! drive it to 0 and the linear algebra with it), and a chain that breaks down ends in an error, not in a loop.
+//!
+//! The time goes into the [kernels](kernel), of which the `README.md` beside tells the idea, the measurements and the limits.
+//! They give the same bits on every machine; the environment variable `HORSESHOE_KERNEL` forces one of them.
 
 use std::sync::Arc;
 

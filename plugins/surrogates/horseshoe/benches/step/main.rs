@@ -6,9 +6,11 @@
 //! of a chain has a Metropolis move, as always.
 
 mod by_faer; // the same draws by a library of linear algebra
+mod phases; // the parts of a step
 
 use std::time::Instant;
 
+use phases::Phases;
 use plugin_api::random::normal;
 use plugin_api::{Layout, Rng, rng};
 use surrogate_horseshoe::by_terms::Moments;
@@ -57,6 +59,28 @@ fn main() {
         let (faer, product) = (times[kernels.len()], times[kernels.len() + 1]);
         let second = times[kernels.len().min(2) - 1];
         println!(" | {:>10.2}  {:>13.2}  {:>10.2}", faer / times[0], times[0] / product, faer / second);
+    }
+    print_phases(kernels[0]);
+}
+
+/// What the fastest instruction set spends on each part; the rates are of multiplications with additions.
+fn print_phases(kernel: Kernel) {
+    println!(
+        "\n   n    N |     gram cholesky       Xu      Xᵀw   random | cholesky/s product/s ({})",
+        kernel.name()
+    );
+    for (bits, count) in SIZES {
+        let observations = observations(bits, count);
+        let parts = Phases::of(&observations, kernel);
+        print!("{bits:>4} {count:>4} |");
+        for time in [parts.gram, parts.cholesky, parts.times, parts.transposed_times, parts.random] {
+            print!("{:>9.4}", 1e3 * time);
+        }
+        let factor = (count * count * count) as f64 / 6.0 / parts.cholesky;
+        let product = (0..TURNS)
+            .map(|_| by_faer::product_rate(count, observations.design().columns()))
+            .fold(0.0, f64::max);
+        println!(" | {factor:>10.2e}  {product:>8.2e}");
     }
 }
 
