@@ -9,7 +9,10 @@
 //! - [`scale`]: what is done to each entry of a matrix;
 //! - [`cholesky`]: the factor of a positive definite matrix, and solves with it.
 
-#![expect(unsafe_code, reason = "vector instructions, chosen when the program runs")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "vector instructions, chosen when the program runs")
+)]
 
 pub mod cholesky;
 pub mod lanes;
