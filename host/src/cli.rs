@@ -19,7 +19,7 @@ pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
     /// Say more of what happens: -v for decisions, -vv for details, -vvv for everything.
-    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 900)]
     pub verbose: u8,
     /// Logs and progress as `text` for people, or as `json`, one object a line.
     #[arg(
@@ -28,7 +28,8 @@ pub struct Arguments {
         value_enum,
         default_value_t,
         hide_possible_values = true,
-        global = true
+        global = true,
+        display_order = 901
     )]
     pub log_format: LogFormat,
 }

@@ -432,3 +432,23 @@ fn a_browser_takes_hostile_names_for_words() {
         assert_eq!(browser.evaluate("document.documentElement.tagName"), "svg");
     }
 }
+
+#[test]
+fn progress_is_json_where_that_is_asked_for_and_nothing_where_quiet() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let run = |id: &str, more: &[&str]| {
+        let arguments = ["run", "-", "--output", folder, "--run-id", id];
+        let output = output(&[&arguments[..], more].concat(), support::SMALLEST);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = run("json", &["--log-format", "json"]);
+    let said: Vec<Json> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let words: Vec<&str> = said.iter().map(|line| line["progress"].as_str().unwrap()).collect();
+    assert_eq!(words, ["begins", "trial-begins", "trial-ends", "ends"]);
+    assert_eq!(said[2]["trial"], "annealing-seed1");
+    let last = &said[3];
+    assert_eq!((&last["done"], &last["trials"], &last["evaluations"]), (&1.into(), &1.into(), &5.into()));
+    assert_eq!(run("quiet", &["--quiet"]), "");
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::legend::{self, Entry};
+use super::legend::{self, Entry, shortened};
 use super::scale::{Kind, Scale};
 use super::scene::{Anchor, Colour, Item, Scene, Shape, dash, marker};
 use crate::report::table::number;
@@ -95,7 +95,7 @@ pub(super) fn draw(lines: &Lines) -> Scene {
     frame.push(Shape::text(((left + WIDTH - 14.0) / 2.0, HEIGHT - 8.0), &lines.x, Anchor::Middle));
     frame.push(Shape::Text {
         at: (13.0, (top + base) / 2.0),
-        text: lines.y.clone(),
+        text: shortened(&lines.y, base - top + 30.0),
         anchor: Anchor::Middle,
         size: 11.0,
         colour: Colour::Ink,

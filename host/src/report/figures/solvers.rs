@@ -28,7 +28,7 @@ pub(super) fn times(model: &Model<'_>) -> Option<Panel> {
     let mut words = String::new();
     if let Some((name, bits, seconds)) = &reference {
         let relative = scaled(&lines, 1.0 / seconds);
-        let axis = format!("time / time of {name} at {bits} bits");
+        let axis = format!("relative to {} at {bits} bits", name.split('[').next().unwrap_or(name));
         let what = ("AFO time, relative", axis.as_str());
         views.extend(view("relative, log", Some("afo-time-relative"), &relative, what, Kind::Log));
         views.extend(view("relative, linear", None, &relative, what, Kind::Linear));
