@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::trial::event::Started;
-use crate::trial::journal::{JOURNAL, TIMING, Timing};
+use crate::trial::journal::{JOURNAL, TIMING};
 
 /// What went wrong with a trial's process, one JSON line each.
 pub const INCIDENTS: &str = "incidents.jsonl";
@@ -122,10 +122,19 @@ struct Line<'a> {
     optimum: Option<f64>,
 }
 
+/// Any line of the times.
+#[derive(Deserialize)]
+struct TimingLine<'a> {
+    step: &'a str,
+    iteration: Option<usize>,
+    solver: Option<String>,
+    followed: Option<bool>,
+    seconds: f64,
+}
+
 /// Reads a trial's folder; `None` where the trial has not begun.
 pub fn read(folder: &Path) -> Option<TrialFiles> {
-    let journal = std::fs::read(folder.join(JOURNAL)).ok()?;
-    let journal = String::from_utf8_lossy(&journal);
+    let journal = text(std::fs::read(folder.join(JOURNAL)).ok()?);
     let mut lines = journal.lines();
     let started: Started = serde_json::from_str(lines.next()?).ok()?;
     let mut trial = TrialFiles {
@@ -191,14 +200,16 @@ impl TrialFiles {
     /// Reads the times, and gives each answer its own.
     fn time(&mut self, path: &Path) {
         let mut solved: BTreeMap<usize, Vec<(String, bool, f64)>> = BTreeMap::new();
-        for timing in lenient::<Timing>(path) {
-            match timing {
-                Timing::Fit { seconds, .. } => self.fit_seconds.push(seconds),
-                Timing::Evaluate { seconds, .. } => self.evaluate_seconds.push(seconds),
-                Timing::Solve { iteration, solver, followed, seconds } => {
-                    self.solve_seconds.push((solver.clone(), followed, seconds));
-                    solved.entry(iteration).or_default().push((solver, followed, seconds));
+        let text = text(std::fs::read(path).unwrap_or_default());
+        for line in text.lines().filter_map(|line| serde_json::from_str::<TimingLine<'_>>(line).ok()) {
+            match (line.step, line.iteration, line.solver, line.followed) {
+                ("fit", ..) => self.fit_seconds.push(line.seconds),
+                ("evaluate", ..) => self.evaluate_seconds.push(line.seconds),
+                ("solve", Some(iteration), Some(solver), Some(followed)) => {
+                    self.solve_seconds.push((solver.clone(), followed, line.seconds));
+                    solved.entry(iteration).or_default().push((solver, followed, line.seconds));
                 }
+                _ => {}
             }
         }
         for problem in &mut self.problems {
@@ -213,10 +224,14 @@ impl TrialFiles {
     }
 }
 
+/// The bytes as text; a torn end may cut a character in two.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 /// Every whole line that can be read.
 fn lenient<T: for<'de> Deserialize<'de>>(path: &Path) -> Vec<T> {
-    let bytes = std::fs::read(path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
+    let text = text(std::fs::read(path).unwrap_or_default());
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 

@@ -17,16 +17,16 @@ const MOST_POINTS: usize = 12_000;
 /// The best value so far, mean over seeds.
 pub(super) fn best(model: &Model<'_>) -> Option<Panel> {
     let settings = model.drawn();
-    let drawn: Vec<Drawn<'_>> = settings.iter().map(|setting| Drawn::new(model, setting)).collect();
-    let lines: usize = drawn.iter().map(|drawn| drawn.setting.methods.len()).sum();
+    let lines: usize = settings.iter().map(|setting| setting.methods.len()).sum();
     let points = (MOST_POINTS / (4 * lines.max(1))).clamp(24, 160);
+    let drawn: Vec<Drawn<'_>> = settings.iter().map(|setting| Drawn::new(model, setting, points)).collect();
     let name = |kind: &str, i: usize| match drawn.len() {
         1 => kind.to_owned(),
         _ => format!("{kind}-{}", i + 1),
     };
     let view = |label: &str, file: Option<&str>, what: What, kind: Kind| {
         let figure = |(i, drawn): (usize, &Drawn<'_>)| {
-            let scene = drawn.lines(what, kind, points)?;
+            let scene = drawn.lines(what, kind)?;
             Some(Figure { file: file.map(|file| name(file, i)), scene })
         };
         View { label: label.to_owned(), figures: drawn.iter().enumerate().filter_map(figure).collect() }
@@ -116,29 +116,37 @@ struct Drawn<'a> {
     setting: &'a Setting<'a>,
     /// The optimum of each seed's instance. A trial that has not finished does not know it, another may.
     optima: BTreeMap<u64, f64>,
+    totals: Vec<Series>,
+    regrets: Vec<Series>,
 }
 
 impl<'a> Drawn<'a> {
-    fn new(model: &'a Model<'a>, setting: &'a Setting<'a>) -> Self {
+    fn new(model: &'a Model<'a>, setting: &'a Setting<'a>, most: usize) -> Self {
         let optima =
             setting.trials().filter_map(|trial| Some((trial.started.seed, trial.optimum()?))).collect();
-        Self { model, setting, optima }
+        let mut drawn = Self { model, setting, optima, totals: Vec::new(), regrets: Vec::new() };
+        drawn.totals = drawn.series(What::Total, most);
+        drawn.regrets = drawn.series(What::Regret, most);
+        drawn
     }
 
     fn is_positive(&self) -> bool {
         self.setting.trials().flat_map(|trial| &trial.best_at).flatten().all(|best| *best > 0.0)
     }
 
-    fn lines(&self, what: What, kind: Kind, most: usize) -> Option<crate::report::figures::Scene> {
-        let series: Vec<Series> = self
-            .setting
-            .methods
-            .iter()
-            .filter_map(|(method, trials)| {
-                let points = self.points(what, trials, most)?;
-                Some(Series { key: self.model.method(method), name: (*method).to_owned(), points })
-            })
-            .collect();
+    fn series(&self, what: What, most: usize) -> Vec<Series> {
+        let line = |(method, trials): &(&str, Vec<&TrialRecord>)| {
+            let points = self.points(what, trials, most)?;
+            Some(Series { key: self.model.method(method), name: (*method).to_owned(), points })
+        };
+        self.setting.methods.iter().filter_map(line).collect()
+    }
+
+    fn lines(&self, what: What, kind: Kind) -> Option<crate::report::figures::Scene> {
+        let series = match what {
+            What::Total => self.totals.clone(),
+            What::Regret => self.regrets.clone(),
+        };
         let initial = self.setting.trials().map(|trial| trial.initial).max().unwrap_or(0);
         let good = if self.setting.maximize() { "highest" } else { "lowest" };
         let y = match what {

@@ -36,6 +36,7 @@ pub(super) struct Lines {
 }
 
 /// A line.
+#[derive(Clone)]
 pub(super) struct Series {
     /// Which colour, dashes and marker it has.
     pub(super) key: usize,

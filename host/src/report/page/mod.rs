@@ -79,8 +79,12 @@ pub fn page(page: &Page<'_>) -> String {
 }
 
 fn title(page: &Page<'_>) -> String {
-    let mut names: Vec<&str> = page.runs.iter().map(|run| run.experiment.as_str()).collect();
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for run in page.runs {
+        if !names.contains(&run.experiment.as_str()) {
+            names.push(&run.experiment);
+        }
+    }
     svg::printable(&names.join(", "))
 }
 

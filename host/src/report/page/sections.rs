@@ -13,7 +13,7 @@ use crate::report::words::{conclusion, probability, seeds_needed};
 
 /// Longer lists are cut, and say so.
 const MOST_ROWS: usize = 100;
-const MOST_SENTENCES: usize = 12;
+const MOST_SENTENCES: usize = 8;
 
 /// What was run, how far it is.
 pub(super) fn subtitle(page: &Page<'_>) -> Markup {
@@ -106,6 +106,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
     let regret = summaries.iter().any(|summary| summary.regret.is_some());
     let ranks = summaries.iter().any(|summary| summary.mean_rank.is_some());
     let failed = summaries.iter().any(|summary| summary.failed_evaluations > 0);
+    let experiments = summaries.iter().any(|summary| summary.experiment != first.experiment);
     // The best mean of each setting stands out.
     let best = |summary: &crate::report::summary::MethodSummary| {
         let peers = summaries
@@ -122,6 +123,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                 thead {
                     tr {
                         th { "method" }
+                        @if experiments { th class="left" { "experiment" } }
                         @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                         th { "trials" }
                         th { @if first.maximize { "highest value, mean" } @else { "lowest value, mean" } }
@@ -136,6 +138,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                     @for summary in summaries {
                         tr class=[best(summary).then_some("best")] {
                             td { (style::swatch(page.model.method(&summary.method))) (printable(&summary.method)) }
+                            @if experiments { td class="left" { (printable(&summary.experiment)) } }
                             @for key in &keys { td { (printable(&swept(&summary.sweep, key))) } }
                             td {
                                 (summary.trials)
@@ -205,12 +208,14 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let rows = &page.model.comparisons;
     let Some(first) = rows.first() else { return html! {} };
     let keys: Vec<&String> = first.sweep.keys().collect();
+    let experiments = rows.iter().any(|row| row.experiment != first.experiment);
     html! {
         h2 { "Methods against each other" }
         div class="scroll" tabindex="0" role="region" aria-label="Methods against each other" {
             table id="comparisons" {
                 thead { tr {
                     th { "first" } th class="left" { "second" }
+                    @if experiments { th class="left" { "experiment" } }
                     @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                     th { "seeds" } th { "first better" } th { "equal" } th { "worse" } th { "mean difference" } th { "95 % interval" }
                     th { "rank-biserial" } th { "p" } th { "p, corrected" }
@@ -220,6 +225,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                         tr {
                             td { (printable(&row.first)) }
                             td class="left" { (printable(&row.second)) }
+                            @if experiments { td class="left" { (printable(&row.experiment)) } }
                             @for key in &keys { td { (printable(&swept(&row.sweep, key))) } }
                             td { (row.seeds) } td { (row.better) } td { (row.equal) } td { (row.worse) }
                             td { (number(row.mean_difference)) }
