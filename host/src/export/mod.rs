@@ -5,6 +5,7 @@
 
 pub mod parquet;
 pub mod rows;
+mod thrift;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::rows::Cell;
+use super::thrift::{BINARY, INT, STRUCT, Thrift, varint};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -282,95 +283,6 @@ fn bits(values: impl Iterator<Item = u32>, width: u32) -> Vec<u8> {
     bytes
 }
 
-fn varint(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
-
-// Types of Thrift's compact protocol.
-const INT: u8 = 5;
-const LONG: u8 = 6;
-const BINARY: u8 = 8;
-const LIST: u8 = 9;
-const STRUCT: u8 = 12;
-
-/// Thrift's compact protocol.
-#[derive(Default)]
-struct Thrift {
-    bytes: Vec<u8>,
-    /// The last field of each struct that is open.
-    last: Vec<i64>,
-    current: i64,
-}
-
-impl Thrift {
-    fn field(&mut self, id: i64, kind: u8) {
-        let step = id - self.current;
-        if (1..=15).contains(&step) {
-            self.bytes.push((step as u8) << 4 | kind);
-        } else {
-            self.bytes.push(kind);
-            self.item(id);
-        }
-        self.current = id;
-    }
-
-    /// A number in a list, or after a field: zigzag.
-    fn item(&mut self, value: i64) {
-        varint(&mut self.bytes, ((value << 1) ^ (value >> 63)) as u64);
-    }
-
-    fn int(&mut self, id: i64, value: i64) {
-        self.field(id, INT);
-        self.item(value);
-    }
-
-    fn long(&mut self, id: i64, value: i64) {
-        self.field(id, LONG);
-        self.item(value);
-    }
-
-    fn word(&mut self, text: &str) {
-        varint(&mut self.bytes, text.len() as u64);
-        self.bytes.extend(text.bytes());
-    }
-
-    fn text(&mut self, id: i64, text: &str) {
-        self.field(id, BINARY);
-        self.word(text);
-    }
-
-    fn list(&mut self, id: i64, kind: u8, count: usize) {
-        self.field(id, LIST);
-        if count < 15 {
-            self.bytes.push((count as u8) << 4 | kind);
-        } else {
-            self.bytes.push(0xF0 | kind);
-            varint(&mut self.bytes, count as u64);
-        }
-    }
-
-    /// A struct as a field.
-    fn begin(&mut self, id: i64) {
-        self.field(id, STRUCT);
-        self.element();
-    }
-
-    /// A struct in a list.
-    fn element(&mut self) {
-        self.last.push(self.current);
-        self.current = 0;
-    }
-
-    fn end(&mut self) {
-        self.bytes.push(0);
-        self.current = self.last.pop().unwrap_or(0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -403,15 +315,5 @@ mod tests {
         // `tests/data/small.parquet` was read by pyarrow 26 (`pq.read_table(…).to_pylist()`) with exactly the values above.
         let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/small.parquet");
         assert_eq!(small(), std::fs::read(golden).unwrap());
-    }
-
-    #[test]
-    fn varints_are_those_of_thrift() {
-        let mut bytes = Vec::new();
-        varint(&mut bytes, 300);
-        assert_eq!(bytes, [0xAC, 0x02]);
-        let mut thrift = Thrift::default();
-        [0, -1, 1, -2].into_iter().for_each(|value| thrift.item(value));
-        assert_eq!(thrift.bytes, [0, 1, 2, 3]);
     }
 }
