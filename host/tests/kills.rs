@@ -242,8 +242,9 @@ fn changed_plugins_are_refused_unless_somebody_insists() {
     assert!(insisted.status.success(), "{}", String::from_utf8_lossy(&insisted.stderr));
     // What was recorded counts as it stands; from there on the chain is another, so the rest may differ.
     let resumed = &run.journals()["psr-seed2"];
-    let evaluated = whole["psr-seed2"][..half].rfind(r#"{"event":"evaluated""#).unwrap();
-    let end = evaluated + whole["psr-seed2"][evaluated..].find('\n').unwrap();
+    let kept = &whole["psr-seed2"][..=whole["psr-seed2"][..half].rfind('\n').unwrap()];
+    let evaluated = kept.rfind(r#"{"event":"evaluated""#).unwrap();
+    let end = evaluated + kept[evaluated..].find('\n').unwrap();
     assert_eq!(resumed[..end], whole["psr-seed2"][..end]);
     assert_eq!(events(resumed).last().unwrap()["evaluations"], 17);
 }
