@@ -6,6 +6,7 @@ pub mod incident;
 mod initial_design;
 pub mod journal;
 pub mod optimize;
+mod penalty;
 pub mod seeds;
 pub mod state;
 mod unseen;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use plugin_api::{
-    Acquisition, Answer, Benchmark, Bits, Encoder, Function, Layout, Point, Problem, Sense, Solver, Space,
-    Surrogate,
+    Acquisition, Answer, Benchmark, Bits, Encoder, Layout, Point, Problem, Sense, Solver, Space, Surrogate,
 };
 
 use super::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
 use super::groups::{penalised, repair};
 use super::initial_design::initial_design;
+use super::penalty::with_l1;
 use super::seeds::Seeds;
 use super::unseen::unseen;
 use crate::manifest::OnFailure;
@@ -323,32 +323,6 @@ impl<'r> Optimization<'r> {
         };
         self.record.event(Event::Finished(finished.clone()))?;
         Ok(finished)
-    }
-}
-
-/// f + λ‖x‖₁.
-fn with_l1(f: Acquisition, l1: f64) -> Acquisition {
-    match f {
-        f if l1 == 0.0 => f,
-        Acquisition::Quadratic(mut f) => {
-            (0..f.dimension()).for_each(|i| f.add_linear(i, l1));
-            Acquisition::Quadratic(f)
-        }
-        Acquisition::General(f) => {
-            struct Penalised(std::sync::Arc<dyn Function>, f64);
-            impl Function for Penalised {
-                fn dimension(&self) -> usize {
-                    self.0.dimension()
-                }
-                fn value(&self, bits: &[bool]) -> f64 {
-                    self.0.value(bits) + self.1 * bits.iter().filter(|&&bit| bit).count() as f64
-                }
-                fn flip_gain(&self, bits: &[bool], i: usize) -> f64 {
-                    self.0.flip_gain(bits, i) + if bits[i] { -self.1 } else { self.1 }
-                }
-            }
-            Acquisition::General(std::sync::Arc::new(Penalised(f, l1)))
-        }
     }
 }
 
