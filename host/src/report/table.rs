@@ -1,5 +1,6 @@
 //! Summaries as a table for a terminal.
 
+use super::csv::swept;
 use super::summary::{MethodSummary, Spread};
 
 /// Columns of text, each as wide as its widest cell; the first left, the others right.
@@ -39,9 +40,7 @@ pub fn table(summaries: &[MethodSummary]) -> String {
         .iter()
         .map(|summary| {
             let mut row = vec![summary.method.clone()];
-            row.extend(
-                keys.iter().map(|&key| summary.sweep.get(key).map_or("–".to_owned(), ToString::to_string)),
-            );
+            row.extend(keys.iter().map(|key| swept(&summary.sweep, key)));
             let trials = match summary.unfinished {
                 0 => summary.trials.to_string(),
                 unfinished => format!("{} of {}", summary.trials, summary.trials + unfinished),
@@ -60,9 +59,7 @@ pub fn table(summaries: &[MethodSummary]) -> String {
         .flat_map(|summary| summary.shadows.iter().map(move |shadow| (summary, shadow)))
         .map(|(summary, shadow)| {
             let mut row = vec![format!("{} against {}", summary.method, shadow.solver)];
-            row.extend(
-                keys.iter().map(|&key| summary.sweep.get(key).map_or("–".to_owned(), ToString::to_string)),
-            );
+            row.extend(keys.iter().map(|key| swept(&summary.sweep, key)));
             let percent = shadow.mean_percent_improvement.map(|mean| format!("{mean:+.2} %"));
             row.extend([
                 shadow.problems.to_string(),
