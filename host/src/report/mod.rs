@@ -28,6 +28,7 @@ use self::model::Model;
 use self::page::Page;
 use self::record::TrialRecord;
 use crate::diagnostic::Diagnostic;
+use crate::files;
 
 /// The page's name.
 pub const REPORT: &str = "report.html";
@@ -76,7 +77,7 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
     let html =
         page::page(&Page { runs: &runs, labels: &labels, counts: &counts, model: &model, figures: &groups });
     let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
-    write(&page, html.as_bytes()).map_err(cannot)?;
+    files::replace(&page, html.as_bytes()).map_err(cannot)?;
     if alone.is_none() {
         let all: Vec<&Figure> = groups
             .iter()
@@ -85,7 +86,7 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
             .flat_map(|view| &view.figures)
             .collect();
         draw(&all, &place.join(FIGURES)).map_err(cannot)?;
-        write(&place.join("summary.json"), &summary(&runs, &labels, &model)).map_err(cannot)?;
+        files::replace(&place.join("summary.json"), &summary(&runs, &labels, &model)).map_err(cannot)?;
     }
     Ok(Reported { page, table: table::table(&model.summaries) })
 }
@@ -110,25 +111,28 @@ fn read(run: &RunFolder, tables: Option<&Path>) -> io::Result<Vec<TrialRecord>> 
         return Ok(records);
     };
     let keys = sweep_keys(run);
-    let mut trace = Table::new(place, "trace.csv")?;
-    let mut afo = Table::new(place, "afo.csv")?;
-    csv::header(&mut trace.out, &keys, &csv::TRACE)?;
-    csv::header(&mut afo.out, &keys, &csv::AFO)?;
     let prepare = |files: trial_files::TrialFiles| {
         let (mut evaluations, mut problems) = (Vec::new(), Vec::new());
         csv::trace(&files, &keys, &mut evaluations)
             .and_then(|()| csv::afo(&files, &keys, &mut problems))
             .map(|()| (evaluations, problems, TrialRecord::from(files)))
     };
-    run.each(prepare, |prepared| {
-        let (evaluations, problems, record) = prepared?;
-        trace.out.write_all(&evaluations)?;
-        afo.out.write_all(&problems)?;
-        records.push(record);
-        Ok(())
+    let mut write = |trace: &mut File, afo: &mut File| {
+        let (mut trace, mut afo) = (BufWriter::new(trace), BufWriter::new(afo));
+        csv::header(&mut trace, &keys, &csv::TRACE)?;
+        csv::header(&mut afo, &keys, &csv::AFO)?;
+        run.each(prepare, |prepared| {
+            let (evaluations, problems, record) = prepared?;
+            trace.write_all(&evaluations)?;
+            afo.write_all(&problems)?;
+            records.push(record);
+            Ok(())
+        })?;
+        trace.flush().and_then(|()| afo.flush())
+    };
+    files::replace_with(&place.join("trace.csv"), |trace| {
+        files::replace_with(&place.join("afo.csv"), |afo| write(trace, afo))
     })?;
-    trace.finish()?;
-    afo.finish()?;
     Ok(records)
 }
 
@@ -137,32 +141,6 @@ pub fn sweep_keys(run: &RunFolder) -> Vec<String> {
     let folder = run.path.join(crate::run::TRIALS);
     let first = run.trials.iter().find_map(|id| trial_files::read(&folder.join(id)));
     first.map(|trial| trial.started.sweep.keys().cloned().collect()).unwrap_or_default()
-}
-
-/// A file that appears when it is whole: nobody reads half of it.
-struct Table {
-    out: BufWriter<File>,
-    begun: PathBuf,
-    path: PathBuf,
-}
-
-impl Table {
-    fn new(place: &Path, name: &str) -> io::Result<Self> {
-        let begun = place.join(format!(".{name}.begun"));
-        Ok(Self { out: BufWriter::new(File::create(&begun)?), begun, path: place.join(name) })
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        self.out.flush()?;
-        std::fs::rename(&self.begun, &self.path)
-    }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut table = Table::new(path.parent().unwrap_or(Path::new("")), &name)?;
-    table.out.write_all(bytes)?;
-    table.finish()
 }
 
 /// Writes every figure that has a name, as SVG and PNG, on all cores.
@@ -181,9 +159,9 @@ fn draw(figures: &[&Figure], folder: &Path) -> io::Result<()> {
     std::thread::scope(|scope| {
         let save = |part: &[(&str, &figures::Scene)]| {
             part.iter().try_for_each(|(name, scene)| {
-                write(&folder.join(format!("{name}.svg")), figures::svg::file(scene).as_bytes())?;
+                files::replace(&folder.join(format!("{name}.svg")), figures::svg::file(scene).as_bytes())?;
                 match figures::png::file(scene) {
-                    Some(png) => write(&folder.join(format!("{name}.png")), &png),
+                    Some(png) => files::replace(&folder.join(format!("{name}.png")), &png),
                     None => Ok(()),
                 }
             })

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::trial_files::{Finished, Incident, TrialFiles};
+use super::trial_files::{Finished, TrialFiles};
 use crate::trial::event::Started;
+use crate::trial::incident::Incident;
 
 /// Values of the same size are equal up to this part of it.
 const SAME: f64 = 1e-9;

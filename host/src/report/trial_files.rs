@@ -10,10 +10,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::trial::event::Started;
+use crate::trial::incident::{self, Incident};
 use crate::trial::journal::{JOURNAL, TIMING};
-
-/// What went wrong with a trial's process, one JSON line each.
-pub const INCIDENTS: &str = "incidents.jsonl";
 
 /// Everything that a report takes from a trial's folder.
 pub struct TrialFiles {
@@ -91,18 +89,6 @@ pub struct Finished {
     pub optimum: Option<f64>,
 }
 
-/// Something that went wrong with a trial's process.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Incident {
-    /// What: `died`, `failed`.
-    pub incident: String,
-    /// At which evaluation.
-    pub evaluation: Option<usize>,
-    /// Why.
-    pub reason: String,
-}
-
 /// Any line of a journal, as far as a report needs it. Bits, counts and choices are not read.
 #[derive(Deserialize)]
 struct Line<'a> {
@@ -147,7 +133,7 @@ pub fn read(folder: &Path) -> Option<TrialFiles> {
         evaluate_seconds: Vec::new(),
         solve_seconds: Vec::new(),
         design: 0,
-        incidents: lenient(&folder.join(INCIDENTS)),
+        incidents: incident::read(folder),
     };
     let mut design = Fingerprint::new();
     let (mut initial, mut point) = (true, None);
@@ -227,12 +213,6 @@ impl TrialFiles {
 /// The bytes as text; a torn end may cut a character in two.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-/// Every whole line that can be read.
-fn lenient<T: for<'de> Deserialize<'de>>(path: &Path) -> Vec<T> {
-    let text = text(std::fs::read(path).unwrap_or_default());
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// FNV-1a over an initial design: small, and the same on every machine.

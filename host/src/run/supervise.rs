@@ -110,7 +110,7 @@ impl Supervisor<'_> {
     fn note(&self, incident: &Incident) -> Result<(), TrialFailure> {
         let folder = self.folder.join(TRIALS).join(&self.job.id);
         incident::add(&folder, incident).map_err(|error| {
-            let (Incident::Died { reason, .. } | Incident::Failed { reason }) = incident;
+            let reason = incident.reason();
             TrialFailure::Failed(format!(
                 "{reason}\nand that cannot be written to {}: {error}",
                 folder.display()

@@ -33,6 +33,31 @@ pub enum Incident {
     },
 }
 
+impl Incident {
+    /// The word for it in files and tables.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Died { .. } => "died",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// The evaluation under way, if one was.
+    pub fn evaluation(&self) -> Option<usize> {
+        match self {
+            Self::Died { evaluation, .. } => *evaluation,
+            Self::Failed { .. } => None,
+        }
+    }
+
+    /// Why.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Died { reason, .. } | Self::Failed { reason } => reason,
+        }
+    }
+}
+
 /// Adds an incident to a trial's folder; it is on disk before this returns.
 pub fn add(folder: &Path, incident: &Incident) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;

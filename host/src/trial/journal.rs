@@ -357,24 +357,12 @@ fn after_last_evaluated(journal: &[u8]) -> usize {
     kept
 }
 
-/// The evaluation under way when the journal ends with a point being evaluated.
-pub fn under_way(folder: &Path) -> Option<usize> {
-    match last_event(folder)? {
-        Event::Evaluating(evaluating) => Some(evaluating.evaluation),
-        _ => None,
-    }
-}
-
 /// Whether the trial in this folder has finished.
 pub fn is_finished(folder: &Path) -> bool {
-    matches!(last_event(folder), Some(Event::Finished(_)))
-}
-
-/// The last event, without reading all of them.
-fn last_event(folder: &Path) -> Option<Event> {
+    // Without reading all of it.
     const LONGEST: u64 = 1 << 20;
-    let line = files::last_line(&folder.join(JOURNAL), LONGEST).ok()??;
-    serde_json::from_str(&line).ok()
+    let last = files::last_line(&folder.join(JOURNAL), LONGEST).ok().flatten();
+    matches!(last.map(|line| serde_json::from_str(&line)), Some(Ok(Event::Finished(_))))
 }
 
 /// Takes the journal for this process alone.

@@ -1,7 +1,5 @@
 //! A benchmark that fails in the way that its options say, at every point whose first two bits are set.
 
-use std::time::Duration;
-
 use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
 
 options! {
@@ -74,7 +72,6 @@ impl Fault {
                 }
             }
             "vanish" => std::fs::remove_dir_all(&self.0.folder).map_err(Error::wrap)?,
-            "slow" => std::thread::sleep(Duration::from_secs(1)),
             other => return Err(Error::new(format!("no fault named {other}"))),
         }
         Ok(())

@@ -109,7 +109,7 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
     std::fs::write(folder.join("journal.jsonl"), lines(&journal) + torn).unwrap();
     std::fs::write(folder.join("timing.jsonl"), lines(&timing)).unwrap();
     if m == 0 && point == 0 && seed == 4 {
-        let died = json!({ "incident": "died", "evaluation": 6, "reason": names.reason });
+        let died = json!({ "incident": "died", "evaluation": 6, "timed-out": false, "reason": names.reason });
         std::fs::write(folder.join("incidents.jsonl"), format!("{died}\nno JSON\n")).unwrap();
     }
 }

@@ -321,9 +321,9 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
                     tbody {
                         @for (trial, incident) in &incidents {
                             tr {
-                                td { (printable(&trial.started.trial)) } td class="left" { (printable(&incident.incident)) }
-                                td { (incident.evaluation.map_or("–".to_owned(), |evaluation| evaluation.to_string())) }
-                                td class="words" { (printable(&incident.reason)) }
+                                td { (printable(&trial.started.trial)) } td class="left" { (incident.word()) }
+                                td { (incident.evaluation().map_or("–".to_owned(), |evaluation| evaluation.to_string())) }
+                                td class="words" { (printable(incident.reason())) }
                             }
                         }
                     }
