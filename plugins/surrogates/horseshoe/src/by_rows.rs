@@ -17,8 +17,10 @@ use crate::regression::Regression;
 pub struct ByRows {
     kernel: Kernel,
     products: Products,
-    /// The upper triangle of X D Xᵀ, by padded rows.
+    /// The upper triangle of Φ D Φᵀ, by padded rows.
     product: Vec<f64>,
+    /// s of each row, padded: what [`centre`](Self::centre) finds.
+    shifts: Vec<f64>,
     kept: Factor,
     tried: Factor,
     /// δ ~ N(0, I) of the last draw.
@@ -44,6 +46,7 @@ impl ByRows {
             kernel,
             products: Products::new(regression.design(), kernel),
             product: vec![0.0; rows * padded],
+            shifts: vec![0.0; padded],
             kept: Factor::new(rows),
             tried: Factor::new(rows),
             noise: vec![0.0; rows],
@@ -54,12 +57,12 @@ impl ByRows {
         }
     }
 
-    /// Finds s such that the centred G has the entries G_kl − s_k − s_l.
+    /// Finds s such that the centred G = Φ D Φᵀ has the entries G_kl − s_k − s_l.
     ///
     /// Φ less its column means c/N: (φ_k − c/N)ᵀD(φ_l − c/N) = G_kl − φ_kᵀDc/N − φ_lᵀDc/N + cᵀDc/N².
     fn centre(&mut self, regression: &Regression<'_>, d: &[f64]) {
         if !regression.centred() {
-            return self.rows.fill(0.0);
+            return self.shifts.fill(0.0);
         }
         let design = regression.design();
         for (scaled, (d, count)) in self.terms.iter_mut().zip(d.iter().zip(design.counts())) {
@@ -67,8 +70,9 @@ impl ByRows {
         }
         let observations = design.observations().max(1.0);
         let half = 0.5 * dot(&self.terms, design.counts()) / (observations * observations);
-        self.products.times(design, &self.terms, &mut self.rows[..design.rows()]);
-        for shift in &mut self.rows[..design.rows()] {
+        let shifts = &mut self.shifts[..design.rows()];
+        self.products.times(design, &self.terms, shifts);
+        for shift in shifts {
             *shift = *shift / observations - half;
         }
     }
@@ -78,13 +82,12 @@ impl Coefficients for ByRows {
     fn prepare(&mut self, regression: &Regression<'_>, d: &[f64]) {
         self.centre(regression, d);
         self.products.gram(regression.design(), d, &mut self.product);
-        self.kernel.centre(&mut self.product, &self.roots, &self.rows);
     }
 
     fn try_scale(&mut self, regression: &Regression<'_>, c: f64) -> Result<Fit, NotPositiveDefinite> {
-        let rows = regression.y.len();
-        self.tried
-            .factor(self.kernel, &regression.y, |root, _| self.kernel.scale(&self.product, c, rows, root))?;
+        self.tried.factor(self.kernel, &regression.y, |root, _| {
+            self.kernel.centre_and_scale(&self.product, &self.roots, &self.shifts, c, root);
+        })?;
         Ok(Fit { misfit: self.tried.square(), log_determinant: self.tried.log_determinant() })
     }
 

@@ -1,15 +1,14 @@
-//! A = RᵀR by blocks of rows, and the solves with R.
+//! A = RᵀR, a few rows at a time, and the solves with R.
 //!
 //! Matrices are by rows of `stride` numbers, a multiple of eight; only the upper triangle is read. Entry (i, j) of R is
-//! (a_ij − r_0i r_0j − r_1i r_1j − …)/r_ii, subtracted one by one in this order: blocks and tiles leave no trace in it.
+//! (a_ij − r_0i r_0j − r_1i r_1j − …)/r_ii, subtracted one by one in this order: which entries are computed together
+//! leaves no trace in it. A tile of some rows stays in registers while all rows above it are subtracted, then those
+//! within it; it is read once and written once.
 
 use shared_linalg::NotPositiveDefinite;
 
 use super::lanes::{LANES, Lanes};
 use super::{Kernel, Work};
-
-/// Rows factored at a time; what follows them is then updated once for all of them.
-const BLOCK: usize = 16;
 
 /// The stride of a matrix of so many columns.
 pub fn stride(columns: usize) -> usize {
@@ -71,145 +70,165 @@ impl Work for Cholesky<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> Self::Output {
-        let n = self.inverses.len();
-        let parts = n.div_ceil(LANES);
-        for start in (0..n).step_by(BLOCK) {
-            let rows = BLOCK.min(n - start);
-            let (block, below) = self.a[start * parts..].split_at_mut(rows * parts);
-            for k in 0..rows {
-                let (done, later) = block.split_at_mut(k * parts);
-                let row = &mut later[..parts];
-                finish_row(lanes, done, row, start + k, &mut self.inverses[start + k])?;
-            }
-            let first = start + rows;
-            let tall = if L::TALL { 4 } else { 2 };
-            for (t, rows) in below.chunks_mut(tall * parts).enumerate() {
-                let i = first + t * tall;
-                match rows.len() / parts {
-                    4 => update::<L, 4>(lanes, block, rows, parts, i),
-                    2 => update::<L, 2>(lanes, block, rows, parts, i),
-                    _ => {
-                        for (i, row) in (i..).zip(rows.chunks_exact_mut(parts)) {
-                            update::<L, 1>(lanes, block, row, parts, i);
-                        }
-                    }
-                }
-            }
+        // As many sums at a time as there are registers for.
+        if L::WIDE {
+            factor::<L, 8, 3>(lanes, self.a, self.inverses)
+        } else if L::TALL {
+            factor::<L, 4, 1>(lanes, self.a, self.inverses)
+        } else {
+            factor::<L, 2, 1>(lanes, self.a, self.inverses)
         }
-        Ok(())
     }
 }
 
-/// Subtracts the finished rows of its block from row `k`, and divides it by the root of its pivot.
+/// Factors `ROWS` rows at a time, in tiles of up to `PARTS` parts.
 #[inline(always)]
-fn finish_row<L: Lanes>(
+fn factor<L: Lanes, const ROWS: usize, const PARTS: usize>(
     lanes: L,
-    done: &[Part],
-    row: &mut [Part],
-    k: usize,
-    inverse: &mut f64,
+    a: &mut [Part],
+    inverses: &mut [f64],
 ) -> Result<(), NotPositiveDefinite> {
-    let (parts, own) = (row.len(), k / LANES);
-    subtract::<L, 1>(lanes, done, row, parts, k, own);
-    let pivot = row[own][k % LANES];
-    if !(pivot > 0.0 && pivot.is_finite()) {
-        return Err(NotPositiveDefinite { row: k });
+    let parts = inverses.len().div_ceil(LANES);
+    for (block, inverses) in inverses.chunks_mut(ROWS).enumerate() {
+        let start = block * ROWS;
+        let (done, rows) = a.split_at_mut(start * parts);
+        let mut rows = Rows { done, rows: &mut rows[..inverses.len() * parts], parts, start };
+        let own = start / LANES;
+        let first = PARTS.min(parts - own);
+        let mut corner = Corner { parts: [[0.0; LANES]; ROWS], inverses: [0.0; ROWS] };
+        match first {
+            3 => rows.finish::<L, ROWS, 3, true>(lanes, &mut corner, own),
+            2 => rows.finish::<L, ROWS, 2, true>(lanes, &mut corner, own),
+            _ => rows.finish::<L, ROWS, 1, true>(lanes, &mut corner, own),
+        }
+        for (k, inverse) in inverses.iter_mut().enumerate() {
+            let root = corner.parts[k][start % LANES + k];
+            if !(root > 0.0 && root.is_finite()) {
+                return Err(NotPositiveDefinite { row: start + k });
+            }
+            *inverse = corner.inverses[k];
+            rows.rows[k * parts + own] = corner.parts[k];
+        }
+        let mut part = own + first;
+        while part + PARTS <= parts {
+            rows.finish::<L, ROWS, PARTS, false>(lanes, &mut corner, part);
+            part += PARTS;
+        }
+        match parts - part {
+            0 => {}
+            2 => rows.finish::<L, ROWS, 2, false>(lanes, &mut corner, part),
+            _ => rows.finish::<L, ROWS, 1, false>(lanes, &mut corner, part),
+        }
     }
-    let root = pivot.sqrt();
-    *inverse = 1.0 / root;
-    let mut part = own + 1;
-    while part + 4 <= parts {
-        subtract::<L, 4>(lanes, done, row, parts, k, part);
-        part += 4;
-    }
-    while part < parts {
-        subtract::<L, 1>(lanes, done, row, parts, k, part);
-        part += 1;
-    }
-    let factor = lanes.splat(*inverse);
-    for part in &mut row[own..] {
-        lanes.store(lanes.mul(lanes.load(part), factor), part);
-    }
-    row[own][k % LANES] = root;
     Ok(())
 }
 
-/// Subtracts finished rows from `PARTS` parts of row `k`, of which the first is `part`.
-#[inline(always)]
-fn subtract<L: Lanes, const PARTS: usize>(
-    lanes: L,
-    done: &[Part],
-    row: &mut [Part],
+/// Some rows, and all before them, which are finished.
+struct Rows<'a> {
+    done: &'a [Part],
+    rows: &'a mut [Part],
     parts: usize,
-    k: usize,
-    part: usize,
-) {
-    let row = &mut row[part..part + PARTS];
-    let mut sums: [_; PARTS] = std::array::from_fn(|p| lanes.load(&row[p]));
-    for other in done.chunks_exact(parts) {
-        let factor = lanes.splat(other[k / LANES][k % LANES]);
-        let other = &other[part..part + PARTS];
-        for p in 0..PARTS {
-            sums[p] = lanes.sub(sums[p], lanes.mul(factor, lanes.load(&other[p])));
-        }
-    }
-    for p in 0..PARTS {
-        lanes.store(sums[p], &mut row[p]);
-    }
+    start: usize,
 }
 
-/// Subtracts the rows of a finished block from `N` rows below it, of which the first is `i`.
-#[inline(always)]
-fn update<L: Lanes, const N: usize>(lanes: L, block: &[Part], rows: &mut [Part], parts: usize, i: usize) {
-    let mut part = i / LANES;
-    if L::WIDE {
-        while part + 4 <= parts {
-            update_tile::<L, N, 4>(lanes, block, rows, parts, i, part);
-            part += 4;
-        }
-        if part + 2 <= parts {
-            update_tile::<L, N, 2>(lanes, block, rows, parts, i, part);
-            part += 2;
-        }
-    }
-    while part < parts {
-        update_tile::<L, N, 1>(lanes, block, rows, parts, i, part);
-        part += 1;
-    }
+/// What stands on the diagonal of some rows, and their 1/r_kk.
+struct Corner<const ROWS: usize> {
+    parts: [Part; ROWS],
+    inverses: [f64; ROWS],
 }
 
-#[inline(always)]
-fn update_tile<L: Lanes, const N: usize, const PARTS: usize>(
-    lanes: L,
-    block: &[Part],
-    rows: &mut [Part],
-    parts: usize,
-    i: usize,
-    part: usize,
-) {
-    let mut tile = [[lanes.splat(0.0); PARTS]; N];
-    for r in 0..N {
-        let row = &rows[r * parts + part..][..PARTS];
-        for p in 0..PARTS {
-            tile[r][p] = lanes.load(&row[p]);
+/// `PARTS` parts of `ROWS` rows.
+type Tile<L, const ROWS: usize, const PARTS: usize> = [[<L as Lanes>::Numbers; PARTS]; ROWS];
+
+impl Rows<'_> {
+    /// Finishes the tile whose first part is `part`; where `FIRST`, this is the one that the diagonal goes through, and
+    /// becomes the `corner`. Of the last rows there may be fewer than `ROWS`, and then there is no other tile.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "loops of constant length over rows and parts, to be unrolled"
+    )]
+    #[inline(always)]
+    fn finish<L: Lanes, const ROWS: usize, const PARTS: usize, const FIRST: bool>(
+        &mut self,
+        lanes: L,
+        corner: &mut Corner<ROWS>,
+        part: usize,
+    ) {
+        let (own, first) = (self.start / LANES, self.start % LANES);
+        let count = if FIRST { self.rows.len() / self.parts } else { ROWS };
+        let mut tile = [[lanes.splat(0.0); PARTS]; ROWS];
+        for r in 0..ROWS {
+            if r < count {
+                let row = &self.rows[r * self.parts + part..][..PARTS];
+                for p in 0..PARTS {
+                    tile[r][p] = lanes.load(&row[p]);
+                }
+            }
         }
-    }
-    for done in block.chunks_exact(parts) {
-        let right = &done[part..part + PARTS];
-        let right: [_; PARTS] = std::array::from_fn(|p| lanes.load(&right[p]));
-        let left = done.as_flattened();
-        let left = &left[i..i + N];
-        for r in 0..N {
-            let factor = lanes.splat(left[r]);
-            for p in 0..PARTS {
-                tile[r][p] = lanes.sub(tile[r][p], lanes.mul(factor, right[p]));
+        for row in self.done.chunks_exact(self.parts) {
+            let left = &row[own][first..first + ROWS];
+            let right = &row[part..part + PARTS];
+            let right: [_; PARTS] = std::array::from_fn(|p| lanes.load(&right[p]));
+            for r in 0..ROWS {
+                for p in 0..PARTS {
+                    tile[r][p] = lanes.sub(tile[r][p], lanes.mul_by(right[p], &left[r]));
+                }
+            }
+        }
+        // Not a loop: the compiler would put the tile into memory.
+        corner.finish_row::<L, PARTS, FIRST, 0>(lanes, &mut tile, first);
+        corner.finish_row::<L, PARTS, FIRST, 1>(lanes, &mut tile, first);
+        if ROWS > 2 {
+            corner.finish_row::<L, PARTS, FIRST, 2>(lanes, &mut tile, first);
+            corner.finish_row::<L, PARTS, FIRST, 3>(lanes, &mut tile, first);
+        }
+        if ROWS > 4 {
+            corner.finish_row::<L, PARTS, FIRST, 4>(lanes, &mut tile, first);
+            corner.finish_row::<L, PARTS, FIRST, 5>(lanes, &mut tile, first);
+            corner.finish_row::<L, PARTS, FIRST, 6>(lanes, &mut tile, first);
+            corner.finish_row::<L, PARTS, FIRST, 7>(lanes, &mut tile, first);
+        }
+        for r in 0..ROWS {
+            if r < count {
+                let row = &mut self.rows[r * self.parts + part..][..PARTS];
+                for p in 0..PARTS {
+                    lanes.store(tile[r][p], &mut row[p]);
+                }
             }
         }
     }
-    for r in 0..N {
-        let row = &mut rows[r * parts + part..][..PARTS];
+}
+
+impl<const ROWS: usize> Corner<ROWS> {
+    /// Divides row `K` by its pivot, and subtracts it from the rows below.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "loops of constant length over rows and parts, to be unrolled"
+    )]
+    #[inline(always)]
+    fn finish_row<L: Lanes, const PARTS: usize, const FIRST: bool, const K: usize>(
+        &mut self,
+        lanes: L,
+        tile: &mut Tile<L, ROWS, PARTS>,
+        first: usize,
+    ) {
+        if FIRST {
+            let part = &mut self.parts[K];
+            lanes.store(tile[K][0], part);
+            let root = part[first + K].sqrt();
+            self.inverses[K] = 1.0 / root;
+            lanes.store(lanes.mul(tile[K][0], lanes.splat(self.inverses[K])), part);
+            part[first + K] = root;
+        }
+        let inverse = lanes.splat(self.inverses[K]);
         for p in 0..PARTS {
-            lanes.store(tile[r][p], &mut row[p]);
+            tile[K][p] = lanes.mul(tile[K][p], inverse);
+        }
+        for r in K + 1..ROWS {
+            let factor = &self.parts[K][first + r];
+            for p in 0..PARTS {
+                tile[r][p] = lanes.sub(tile[r][p], lanes.mul_by(tile[K][p], factor));
+            }
         }
     }
 }

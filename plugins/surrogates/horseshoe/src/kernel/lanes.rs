@@ -19,7 +19,7 @@ impl Table {
 ///
 /// A value of the type is the proof that the machine has the instructions.
 pub trait Lanes: Copy {
-    /// Whether four vectors of each of four rows stay in registers.
+    /// Whether three vectors of each of eight rows stay in registers.
     const WIDE: bool;
     /// Whether a vector of each of four rows stays in registers.
     const TALL: bool;
@@ -36,6 +36,11 @@ pub trait Lanes: Copy {
     fn add(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     fn sub(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
     fn mul(self, a: Self::Numbers, b: Self::Numbers) -> Self::Numbers;
+    /// Each number times `factor`, which is read where it stands.
+    #[inline(always)]
+    fn mul_by(self, a: Self::Numbers, factor: &f64) -> Self::Numbers {
+        self.mul(a, self.splat(*factor))
+    }
 
     fn load_words(self, from: &[u64; LANES]) -> Self::Words;
     /// Each word AND `mask`.

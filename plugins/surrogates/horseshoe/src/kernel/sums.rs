@@ -23,8 +23,6 @@ pub const FOUR: usize = 4;
 /// Fours to a word.
 const FOURS: usize = 16;
 
-/// Blocks of eight points taken at a time where there are the registers for it.
-const WIDE: usize = 4;
 /// Tables that stay in the first cache, by fours: 24 KiB.
 const CACHED: usize = 48;
 
@@ -102,16 +100,14 @@ impl Work for AddSums<'_> {
         let mut start = self.first;
         while start < self.fours.len() {
             let end = self.fill_tables(lanes, start);
-            let wide = if L::WIDE { self.sums.len() / WIDE * WIDE } else { 0 };
-            let (many, single) = self.sums.split_at_mut(wide);
-            let (of_many, of_single) = self.words.split_at(wide * self.width);
             let some =
                 Some { range: start..end, fours: self.fours.len(), width: self.width, tables: self.tables };
-            for (words, sums) in of_many.chunks_exact(WIDE * self.width).zip(many.as_chunks_mut::<WIDE>().0) {
-                some.add(lanes, words, sums);
-            }
-            for (words, sums) in of_single.chunks_exact(self.width).zip(single.as_chunks_mut::<1>().0) {
-                some.add(lanes, words, sums);
+            if L::WIDE {
+                let (words, sums) = some.add_each::<L, 4>(lanes, self.words, self.sums);
+                let (words, sums) = some.add_each::<L, 2>(lanes, words, sums);
+                some.add_each::<L, 1>(lanes, words, sums);
+            } else {
+                some.add_each::<L, 1>(lanes, self.words, self.sums);
             }
             start = end;
         }
@@ -168,6 +164,22 @@ struct Some<'a> {
 }
 
 impl Some<'_> {
+    /// Adds to as many sums as there are, `BLOCKS` blocks of eight at a time, and answers what is left.
+    #[inline(always)]
+    fn add_each<'b, L: Lanes, const BLOCKS: usize>(
+        &self,
+        lanes: L,
+        words: &'b [[u64; LANES]],
+        sums: &'b mut [[f64; LANES]],
+    ) -> (&'b [[u64; LANES]], &'b mut [[f64; LANES]]) {
+        let (many, rest) = sums.as_chunks_mut::<BLOCKS>();
+        let (of_many, of_rest) = words.split_at(many.len() * BLOCKS * self.width);
+        for (words, sums) in of_many.chunks_exact(BLOCKS * self.width).zip(many) {
+            self.add(lanes, words, sums);
+        }
+        (of_rest, rest)
+    }
+
     #[inline(always)]
     fn add<L: Lanes, const BLOCKS: usize>(
         &self,
