@@ -1,12 +1,15 @@
 //! The arguments, and nothing else.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::export::Format;
 use crate::manifest::DEFAULT_SOLVER;
+use crate::run::PATIENCE;
 
 /// Combinatorial Bayesian optimization from the command line.
 ///
@@ -228,8 +231,12 @@ pub struct RunArguments {
     #[arg(long)]
     pub fail_fast: bool,
     /// Restart a trial whose process has said nothing for so many seconds.
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
-    pub patience: Duration,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
+    pub patience: Seconds,
+    /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
+    /// place it has failed [default: no limit].
+    #[arg(long, value_name = "SECONDS")]
+    pub step_timeout: Option<Seconds>,
     /// How many trials at a time [default: one for each core].
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
@@ -283,8 +290,8 @@ pub struct SolveArguments {
     #[arg(long)]
     pub json: bool,
     /// Ask each solver to stop after so many seconds; the answer then depends on the machine.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub time_limit: Option<Duration>,
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<Seconds>,
     /// Ask each solver to stop after so many of its own steps: cuts, sweeps, points.
     #[arg(long, value_name = "N")]
     pub work_limit: Option<u64>,
@@ -293,9 +300,23 @@ pub struct SolveArguments {
     pub plugins: PluginArguments,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.ok_or_else(|| "not a number of seconds".to_owned())
+/// A time, as a number of seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds(pub Duration);
+
+impl FromStr for Seconds {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        seconds.map(Self).ok_or("not a number of seconds")
+    }
+}
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_secs_f64().fmt(f)
+    }
 }
 
 /// What to see of plugins.

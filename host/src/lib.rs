@@ -93,7 +93,8 @@ pub fn run(arguments: &RunArguments, format: LogFormat) -> Result<(String, bool)
         jobs: arguments.jobs.or(cores.ok()).map_or(1, Into::into),
         in_process: arguments.in_process,
         fail_fast: arguments.fail_fast,
-        patience: arguments.patience,
+        patience: arguments.patience.0,
+        step_timeout: arguments.step_timeout.map(|limit| limit.0),
         plugins: arguments.changes.plugins.clone(),
     };
     let mut progress = Progress::new(arguments.quiet, format);

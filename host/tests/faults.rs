@@ -161,6 +161,25 @@ fn a_process_that_stops_answering_is_ended_and_told_by_its_reason() {
 }
 
 #[test]
+fn a_solver_that_never_returns_ends_its_own_trial() {
+    let _snapshots = snapshots::in_folder("runs");
+    let results = tempfile::tempdir().unwrap();
+    // 2^40 points.
+    let manifest = "name: endless\nbudget: { initial: 2, evaluations: 2 }\n\
+        benchmark: { use: labs, options: { n: 40 } }\nmethods:\n  \
+        endless: { surrogate: bayes-linear, solver: { use: exhaustive, options: { max-points: 9000000000000000 } } }\n  \
+        sound: { surrogate: bayes-linear, solver: annealing }\n";
+    let output = run(manifest, results.path(), &["--quiet", "--step-timeout", "1.5"]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let error = stderr.split_once("error: ").expect("an error").1.split("\n\n").next().unwrap();
+    assert_snapshot!("a solver that never returns", error);
+    let journals = journals_in(&results.path().join("endless/r"));
+    assert_eq!(events(&journals["sound-seed1"]).last().unwrap()["event"], "finished");
+    assert_eq!(events(&journals["endless-seed1"]).last().unwrap()["event"], "evaluated");
+}
+
+#[test]
 fn a_folder_that_vanishes_ends_the_trial_with_a_clear_error() {
     let results = tempfile::tempdir().unwrap();
     let trials = results.path().join("faults/r/trials");

@@ -37,6 +37,8 @@ pub struct Settings {
     pub fail_fast: bool,
     /// How long a trial's process may say nothing.
     pub patience: Duration,
+    /// How long a surrogate or solver may take over one step.
+    pub step_timeout: Option<Duration>,
     /// Where plugins come from, for the trials too.
     pub plugins: PluginArguments,
 }
@@ -119,6 +121,7 @@ pub fn run_one(
         in_process: false,
         fail_fast: false,
         patience: PATIENCE,
+        step_timeout: None,
         plugins: plugins.clone(),
     };
     progress.begin(1, std::slice::from_ref(&job));

@@ -190,14 +190,17 @@ impl Supervisor<'_> {
             Ok(Line::Alive) => {}
             Ok(Line::Begins { activity }) => {
                 watch.evaluating = None;
+                watch.step = Some((activity, Duration::ZERO));
                 self.send(Message::Doing(id(), activity));
             }
             Ok(Line::Evaluating { evaluation }) => {
-                watch.evaluating = Some((evaluation, Duration::ZERO));
+                watch.evaluating = Some(evaluation);
+                watch.step = Some((Activity::Evaluate, Duration::ZERO));
                 self.send(Message::Doing(id(), Activity::Evaluate));
             }
             Ok(Line::Advanced { evaluation, best }) => {
                 watch.advanced |= watch.evaluating.take().is_some();
+                watch.step = None;
                 self.send(Message::Advanced(id(), evaluation, best));
             }
             Ok(Line::Failed { reason }) => watch.failed = Some(reason),
@@ -207,10 +210,15 @@ impl Supervisor<'_> {
 
     /// Whether it is time to end the process, and why.
     fn overdue(&self, watch: &Watch) -> Option<(bool, String)> {
-        if let (Some(limit), Some((_, taken))) = (self.job.timeout, watch.evaluating)
-            && taken > limit
-        {
-            return Some((true, format!("no value within {limit:?}")));
+        if let Some((activity, taken)) = watch.step {
+            let (limit, missing) = match activity {
+                Activity::Fit => (self.settings.step_timeout, "no draw from the surrogate"),
+                Activity::Solve => (self.settings.step_timeout, "no answer from the solver"),
+                Activity::Evaluate => (self.job.timeout, "no value"),
+            };
+            if let Some(limit) = limit.filter(|&limit| taken > limit) {
+                return Some((activity == Activity::Evaluate, format!("{missing} within {limit:?}")));
+            }
         }
         let patience = self.settings.patience;
         (watch.silent > patience)
@@ -229,8 +237,8 @@ impl Supervisor<'_> {
             return End::Stopped;
         }
         let (timed_out, reason) = watch.killed.unwrap_or_else(|| (false, reason(status, &last_words)));
-        let evaluation = watch.evaluating.map(|(evaluation, _)| evaluation);
-        End::Died(Death { evaluation, timed_out, reason, last_words, advanced: watch.advanced })
+        let Watch { evaluating: evaluation, advanced, .. } = watch;
+        End::Died(Death { evaluation, timed_out, reason, last_words, advanced })
     }
 }
 
@@ -273,8 +281,10 @@ impl LastWords {
 struct Watch {
     /// Since it last said anything.
     silent: Duration,
-    /// The evaluation under way, and how long it has taken.
-    evaluating: Option<(usize, Duration)>,
+    /// The evaluation under way.
+    evaluating: Option<usize>,
+    /// What is under way, and how long it has taken.
+    step: Option<(Activity, Duration)>,
     advanced: bool,
     /// Whether it was told to stop.
     told: bool,
@@ -290,6 +300,7 @@ impl Watch {
         Self {
             silent: Duration::ZERO,
             evaluating: None,
+            step: None,
             advanced: false,
             told: false,
             killed: None,
@@ -303,7 +314,7 @@ impl Watch {
         let passed = self.last.elapsed().min(TICK * 20);
         self.last = Instant::now();
         self.silent += passed;
-        if let Some((_, taken)) = &mut self.evaluating {
+        if let Some((_, taken)) = &mut self.step {
             *taken += passed;
         }
     }

@@ -60,7 +60,7 @@ pub(crate) fn solve(
             problem = problem.with_work_limit(steps);
         }
         if let Some(limit) = arguments.time_limit {
-            problem = problem.with_time_limit(limit);
+            problem = problem.with_time_limit(limit.0);
         }
         for solver in &solvers {
             let row = Row::new(file.path, solver, &problem, arguments.seed);
