@@ -286,8 +286,7 @@ impl Work for Solve<'_> {
         for (first, rows) in self.r.chunks(LANES * parts).enumerate().rev() {
             let (own, later) = self.b.split_at_mut(first + 1);
             let x = &mut own[first];
-            let count = rows.len() / parts;
-            if count == LANES {
+            if rows.len() == LANES * parts {
                 let mut sums = [lanes.splat(0.0); LANES];
                 for (part, later) in later.iter().enumerate() {
                     let later = lanes.load(later);
@@ -302,14 +301,28 @@ impl Work for Solve<'_> {
                     x[k] -= ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
                 }
             }
-            for k in (0..count).rev() {
-                for j in k + 1..count {
-                    x[k] -= rows[k * parts + first][j] * x[j];
-                }
-                x[k] *= self.inverses[first * LANES + k];
+            // The last rows may be fewer than eight: then 0 stands for the others, and for what is beside them.
+            let count = rows.len() / parts;
+            let (mut corner, mut inverses) = ([[0.0; LANES]; LANES], [0.0; LANES]);
+            inverses[..count].copy_from_slice(&self.inverses[first * LANES..][..count]);
+            for (corner, row) in corner.iter_mut().zip(rows.chunks_exact(parts)) {
+                corner[..count].copy_from_slice(&row[first][..count]);
             }
+            *x = solve_corner(corner, inverses, *x);
         }
     }
+}
+
+/// Entry k is (x_k − r_k,k+1 x_k+1 − …)/r_kk.
+#[inline(always)]
+fn solve_corner(corner: [Part; LANES], inverses: [f64; LANES], mut x: Part) -> Part {
+    for k in (0..LANES).rev() {
+        for j in k + 1..LANES {
+            x[k] -= corner[k][j] * x[j];
+        }
+        x[k] *= inverses[k];
+    }
+    x
 }
 
 #[cfg(test)]
