@@ -8,6 +8,7 @@ use shared_linalg::{NotPositiveDefinite, dot};
 
 use crate::coefficients::{Coefficients, Factor, Fit};
 use crate::kernel::Kernel;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::cholesky::stride;
 use crate::products::Products;
 use crate::regression::Regression;
@@ -18,7 +19,7 @@ pub struct ByRows {
     kernel: Kernel,
     products: Products,
     /// The upper triangle of Φ D Φᵀ, by padded rows.
-    product: Vec<f64>,
+    product: Aligned,
     /// s of each row, padded: what [`centre`](Self::centre) finds.
     shifts: Vec<f64>,
     kept: Factor,
@@ -45,7 +46,7 @@ impl ByRows {
         Self {
             kernel,
             products: Products::new(regression.design(), kernel),
-            product: vec![0.0; rows * padded],
+            product: Aligned::zeros(rows * padded),
             shifts: vec![0.0; padded],
             kept: Factor::new(rows),
             tried: Factor::new(rows),

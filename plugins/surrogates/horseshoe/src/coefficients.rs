@@ -6,6 +6,7 @@ use shared_linalg::{NotPositiveDefinite, dot};
 use crate::by_rows::ByRows;
 use crate::by_terms::{ByTerms, Moments};
 use crate::kernel::Kernel;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::cholesky::stride;
 use crate::observations::Observations;
 use crate::regression::Regression;
@@ -52,7 +53,7 @@ pub fn choose(
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
     /// R with RᵀR the matrix, by padded rows.
-    root: Vec<f64>,
+    root: Aligned,
     /// 1/r_kk.
     inverses: Vec<f64>,
     /// R⁻ᵀy, padded.
@@ -63,7 +64,7 @@ impl Factor {
     /// Memory for a matrix of this size.
     pub(crate) fn new(size: usize) -> Self {
         let padded = stride(size);
-        Self { root: vec![0.0; size * padded], inverses: vec![0.0; size], half: vec![0.0; padded] }
+        Self { root: Aligned::zeros(size * padded), inverses: vec![0.0; size], half: vec![0.0; padded] }
     }
 
     /// Factors the matrix that `write` writes, given where and the stride of its rows.

@@ -14,6 +14,7 @@
     expect(unsafe_code, reason = "vector instructions, chosen when the program runs")
 )]
 
+pub mod aligned;
 pub mod cholesky;
 pub mod lanes;
 pub mod moments;
