@@ -7,7 +7,8 @@
 //! - [`sums`]: Σ d over the terms that two points share (the Gram matrix X D Xᵀ), and over those of one point (Xu);
 //! - [`moments`]: Σ w over the points that have a term (Xᵀw);
 //! - [`scale`]: what is done to each entry of a matrix;
-//! - [`cholesky`]: the factor of a positive definite matrix, and solves with it.
+//! - [`cholesky`]: the factor of a positive definite matrix, and solves with it;
+//! - [`aligned`]: memory for matrices.
 
 #![cfg_attr(
     target_arch = "x86_64",
