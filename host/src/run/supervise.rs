@@ -157,12 +157,14 @@ impl Supervisor<'_> {
                 watch.told = true;
                 let _ = lifeline.as_mut().map(|pipe| pipe.write_all(STOP.as_bytes()));
             }
-            match lines.recv_timeout(TICK) {
+            let heard = lines.recv_timeout(TICK);
+            // What has passed belongs to what was under way, not to what the line says is now.
+            watch.pass_time();
+            match heard {
                 Ok(line) => self.hear(&line, &mut watch),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
             }
-            watch.pass_time();
             if watch.killed.is_none()
                 && let Some(why) = self.overdue(&watch)
             {

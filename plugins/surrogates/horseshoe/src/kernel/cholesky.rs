@@ -39,7 +39,8 @@ impl Kernel {
         self.run(SolveTransposed { r: r.as_chunks().0, inverses, b: b.as_chunks_mut().0 });
     }
 
-    /// Solves Rx = b in place. `b` has as many numbers as the stride; those beyond the matrix are set to 0.
+    /// Solves Rx = b in place. `b` has as many numbers as the stride; those beyond the matrix are set to 0, and those of
+    /// R are multiplied by that, so they have to be finite.
     ///
     /// # Panics
     /// Where the slices don't fit.
@@ -301,12 +302,10 @@ impl Work for Solve<'_> {
                     x[k] -= ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
                 }
             }
-            // The last rows may be fewer than eight: then 0 stands for the others, and for what is beside them.
-            let count = rows.len() / parts;
+            // The last rows may be fewer than eight: 0 stands for the others.
             let (mut corner, mut inverses) = ([[0.0; LANES]; LANES], [0.0; LANES]);
-            inverses[..count].copy_from_slice(&self.inverses[first * LANES..][..count]);
-            for (corner, row) in corner.iter_mut().zip(rows.chunks_exact(parts)) {
-                corner[..count].copy_from_slice(&row[first][..count]);
+            for (k, row) in rows.chunks_exact(parts).enumerate() {
+                (corner[k], inverses[k]) = (row[first], self.inverses[first * LANES + k]);
             }
             *x = solve_corner(corner, inverses, *x);
         }

@@ -19,9 +19,9 @@ impl Table {
 ///
 /// A value of the type is the proof that the machine has the instructions.
 pub trait Lanes: Copy {
-    /// Whether three vectors of each of eight rows stay in registers.
+    /// Whether 24 sums of eight lanes stay in registers.
     const WIDE: bool;
-    /// Whether a vector of each of four rows stays in registers.
+    /// Whether four do.
     const TALL: bool;
     /// Eight numbers.
     type Numbers: Copy;
