@@ -15,9 +15,9 @@ const KNOWN: [(&str, u64, f64); 7] = [
     ("labs_n013_0.json", 13, -3.6190333133759784),
     ("contamination_n021_1.json", 21, 17.46423994055811),
     ("ising_n024_0.json", 24, -5.3820894834956166),
-    ("gka1b.sparse", 20, -133.0),
-    ("bqp50-1.sparse", 50, -2098.0),
-    ("bqp100-1.sparse", 100, -7970.0),
+    ("glover_n020_1.sparse", 20, -125.0),
+    ("uniform_n050_3.sparse", 50, -5493.0),
+    ("uniform_n100_1.sparse", 100, -11306.0),
 ];
 
 /// One problem, −x₀ + 2x₁ + x₂ − 6x₀x₁ + 4x₁x₂, in every format: lowest at 110 with −5.
@@ -241,7 +241,7 @@ fn enumeration_proves_the_minima_of_few_bits() {
 #[test]
 fn a_table_compares_solvers() {
     let _snapshots = snapshots::in_folder("solve");
-    let files = ["bqp_n010_1.json", "bqp50-1.sparse"];
+    let files = ["bqp_n010_1.json", "uniform_n050_3.sparse"];
     let solvers = ["--solver", "psr[steps=3,polish=none]", "--solver", "sdp", "--solver", "annealing"];
     assert_snapshot!(seen(&solve_in(&data(), &[&files[..], &solvers].concat())));
 }
@@ -249,8 +249,15 @@ fn a_table_compares_solvers() {
 #[test]
 fn json_has_a_line_for_each_file_and_solver() {
     let _snapshots = snapshots::in_folder("solve");
-    let arguments =
-        ["labs_n013_0.json", "gka1b.sparse", "--json", "--solver", "psr[steps=3]", "--solver", "exhaustive"];
+    let arguments = [
+        "labs_n013_0.json",
+        "glover_n020_1.sparse",
+        "--json",
+        "--solver",
+        "psr[steps=3]",
+        "--solver",
+        "exhaustive",
+    ];
     let output = solve_in(&data(), &arguments);
     let text = String::from_utf8_lossy(&output.stdout);
     let seconds = regex::Regex::new(r#""seconds":[0-9.e-]+"#).unwrap();
@@ -260,7 +267,8 @@ fn json_has_a_line_for_each_file_and_solver() {
 #[test]
 fn a_solver_that_refuses_a_problem_does_not_stop_the_others() {
     let _snapshots = snapshots::in_folder("solve");
-    let arguments = ["bqp100-1.sparse", "gka1b.sparse", "--solver", "exhaustive", "--solver", "annealing"];
+    let arguments =
+        ["uniform_n100_1.sparse", "glover_n020_1.sparse", "--solver", "exhaustive", "--solver", "annealing"];
     let output = solve_in(&data(), &arguments);
     assert_eq!(output.status.code(), Some(1));
     assert_snapshot!(seen(&output));
@@ -276,7 +284,7 @@ fn a_solver_that_refuses_a_problem_does_not_stop_the_others() {
 
 #[test]
 fn without_a_solver_the_default_one_is_used() {
-    let rows = rows(&solve_in(&data(), &["gka1b.sparse", "--json"]));
+    let rows = rows(&solve_in(&data(), &["glover_n020_1.sparse", "--json"]));
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["solver"], "certified");
 }
@@ -285,7 +293,8 @@ fn without_a_solver_the_default_one_is_used() {
 fn limits_are_passed_on_and_told() {
     let _snapshots = snapshots::in_folder("solve");
     let solver = ["--solver", "annealing", "--solver", "psr"];
-    let limited = |limit: &[&str]| solve_in(&data(), &[&["bqp50-1.sparse"], &solver[..], limit].concat());
+    let limited =
+        |limit: &[&str]| solve_in(&data(), &[&["uniform_n050_3.sparse"], &solver[..], limit].concat());
     assert_snapshot!("a work limit is told", seen(&limited(&["--work-limit", "2"])));
     let rows = |limit: [&str; 2]| rows(&limited(&[&["--json"], &limit[..]].concat()));
     for row in rows(["--work-limit", "2"]) {
@@ -303,7 +312,7 @@ fn limits_are_passed_on_and_told() {
 fn the_same_seed_gives_the_same_answer_and_another_may_not() {
     let bits = |seed| {
         let hasty = "annealing[sweeps=1,restarts=1]";
-        let arguments = ["bqp100-1.sparse", "--json", "--solver", hasty, "--seed", seed];
+        let arguments = ["uniform_n100_1.sparse", "--json", "--solver", hasty, "--seed", seed];
         rows(&solve_in(&data(), &arguments))[0]["bits"].as_str().unwrap().to_owned()
     };
     assert_eq!(bits("1"), bits("1"));

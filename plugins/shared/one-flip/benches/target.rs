@@ -18,16 +18,16 @@ const NAMES: [&str; 8] = [
     "hs_n100_0",
     "dense_n100_1",
     "dense_n200_0",
-    "bqp250-5",
-    "bqp500-1",
+    "uniform_n250_1",
+    "uniform_n500_1",
 ];
 
 fn problem(name: &str) -> (Quadratic, f64) {
     let afo =
         golden_afo::cases_up_to(200).into_iter().map(|case| (case.name, case.function, case.best_known));
-    let biq_mac = golden_biqmac::instances_up_to(500).into_iter();
-    let biq_mac = biq_mac.map(|instance| (instance.name.to_owned(), instance.function, instance.best_known));
-    let found = afo.chain(biq_mac).find(|(other, ..)| other == name);
+    let generated = golden_instances::instances_up_to(500).into_iter();
+    let generated = generated.map(|instance| (instance.name, instance.function, instance.best_known));
+    let found = afo.chain(generated).find(|(other, ..)| other == name);
     let (_, function, best) = found.expect("a known problem");
     (function, best + 1e-9 * best.abs())
 }

@@ -70,7 +70,7 @@ impl Solver for BranchAndBound {
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
-    use golden_biqmac::instances_up_to;
+    use golden_instances::{biq_mac_up_to, instance, instances_up_to};
     use plugin_api::Quadratic;
     use plugin_api::testing::{check_solver, random_quadratic};
     use std::time::Duration;
@@ -101,8 +101,8 @@ mod tests {
     }
 
     #[test]
-    fn the_minima_of_small_biq_mac_instances_are_proven_to_the_last_digit() {
-        for instance in instances_up_to(80) {
+    fn whole_coefficients_of_up_to_80_bits_are_proven_to_the_last_digit() {
+        for instance in instances_up_to(80).into_iter().chain(biq_mac_up_to(80)) {
             let answer = minimize(&Problem::new(instance.function));
             let best = instance.best_known;
             assert_eq!((answer.value(), answer.bound()), (best, Some(best)), "{}", instance.name);
@@ -110,8 +110,21 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "takes minutes; with --release, it proves the recorded minima of all sizes"]
+    fn the_recorded_minima_are_proven() {
+        // Banded ones are proven where they are generated, and take longer here.
+        let others = instances_up_to(usize::MAX).into_iter().filter(|i| !i.name.starts_with("banded"));
+        for instance in others.filter(|instance| instance.proven) {
+            let options = Options { nodes: 1_000_000 };
+            let answer = BranchAndBound(options).minimize(&Problem::new(instance.function), 1).unwrap();
+            let best = instance.best_known;
+            assert_eq!((answer.value(), answer.bound()), (best, Some(best)), "{}", instance.name);
+        }
+    }
+
+    #[test]
     fn limits_are_kept_and_told_and_more_nodes_prove_more() {
-        let function = || instances_up_to(100).pop().expect("an instance").function;
+        let function = || instance("uniform_n100_3").function;
         let nodes = |answer: &Answer| answer.counts()[0].1;
         let mut last = f64::NEG_INFINITY;
         for most in [1, 2, 10, 31] {

@@ -46,7 +46,7 @@ impl Solver for Certified {
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
-    use golden_biqmac::instances_up_to;
+    use golden_instances::{biq_mac_up_to, instances_up_to};
     use plugin_api::rand::RngExt;
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
     use plugin_api::{Bits, Quadratic, Stop};
@@ -82,10 +82,17 @@ mod tests {
     }
 
     #[test]
-    fn the_best_known_values_of_the_biq_mac_library_are_reached() {
-        for instance in instances_up_to(usize::MAX) {
+    fn the_best_known_values_of_whole_coefficients_are_reached_and_not_bounded_away() {
+        let generated = instances_up_to(usize::MAX).into_iter().map(|instance| {
+            // One search misses the minima of large sparse and banded functions by a little.
+            let most = if instance.function.dimension() <= 120 { 0.0 } else { 2e-3 };
+            (instance, most)
+        });
+        let library = biq_mac_up_to(usize::MAX).into_iter().map(|instance| (instance, 0.0));
+        for (instance, most) in generated.chain(library) {
             let answer = minimize(&Problem::new(instance.function), 1);
-            assert_eq!(answer.value(), instance.best_known, "{}", instance.name);
+            let above = (answer.value() - instance.best_known) / instance.best_known.abs();
+            assert!((0.0..=most).contains(&above), "{}: {above} above", instance.name);
             assert!(answer.bound().unwrap() <= instance.best_known, "{}", instance.name);
         }
     }
@@ -102,10 +109,12 @@ mod tests {
 
     #[test]
     fn whole_coefficients_are_proven_to_the_last_digit() {
-        for name in ["bqp50-1", "gka1a"] {
-            let instance = instances_up_to(50).into_iter().find(|instance| instance.name == name).unwrap();
+        let some = ["uniform_n050_1", "heavy_n050_1", "bqp50-1", "gka1a"];
+        let instances = instances_up_to(50).into_iter().chain(biq_mac_up_to(50));
+        for instance in instances.filter(|i| i.function.dimension() <= 40 || some.contains(&&*i.name)) {
             let answer = minimize(&Problem::new(instance.function), 1);
-            assert_eq!((answer.value(), answer.bound()), (instance.best_known, Some(instance.best_known)));
+            let best = instance.best_known;
+            assert_eq!((answer.value(), answer.bound()), (best, Some(best)), "{}", instance.name);
         }
     }
 
