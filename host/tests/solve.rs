@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use serde_json::Value as Json;
 use support::{command, host, output};
 
-/// Problems of `tests/data`, their bits, and their lowest values, which are proven.
+/// The files of [`problems`], their bits, and their lowest values, which are proven.
 const KNOWN: [(&str, u64, f64); 7] = [
     ("bqp_n010_1.json", 10, -10.610689802424993),
     ("labs_n013_0.json", 13, -3.6190333133759784),
@@ -62,8 +62,24 @@ fn with_files<T: AsRef<[u8]>>(files: &[(&str, T)]) -> tempfile::TempDir {
     folder
 }
 
-fn data() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+/// A folder with the files of [`KNOWN`]: those of `tests/data`, and acquisition functions that the solvers' tests share,
+/// each as a file in our format.
+fn problems() -> tempfile::TempDir {
+    let read = |path: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(path).expect("a file of the repository")
+    };
+    let stored = read("../plugins/shared/golden-afo/data/problems.jsonl");
+    let function = |name: &str| {
+        let start = format!("{{\"name\":\"{name}\",");
+        let line = stored.lines().find(|line| line.starts_with(&start)).expect("a stored problem");
+        serde_json::from_str::<Json>(line).expect("a line of JSON")["function"].to_string()
+    };
+    let text = |(file, ..): (&'static str, u64, f64)| match file.strip_suffix(".json") {
+        Some(name) => (file, function(name)),
+        None => (file, read(&format!("tests/data/{file}"))),
+    };
+    with_files(&KNOWN.map(text))
 }
 
 /// What a person sees, without times and the widths of columns, which depend on them.
@@ -207,7 +223,7 @@ fn the_same_problem_in_any_format_has_the_same_answer() {
 fn known_minima_are_found() {
     let mut arguments: Vec<&str> = KNOWN.iter().map(|(file, ..)| *file).collect();
     arguments.extend(["--json", "--solver", "annealing", "--solver", "psr", "--solver", "sdp"]);
-    let output = solve_in(&data(), &arguments);
+    let output = solve_in(problems().path(), &arguments);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let rows = rows(&output);
     assert_eq!(rows.len(), 3 * KNOWN.len());
@@ -229,7 +245,7 @@ fn enumeration_proves_the_minima_of_few_bits() {
     let small = KNOWN.iter().filter(|(_, n, _)| *n <= 25);
     let mut arguments: Vec<&str> = small.clone().map(|(file, ..)| *file).collect();
     arguments.extend(["--json", "--solver", "exhaustive"]);
-    let rows = rows(&solve_in(&data(), &arguments));
+    let rows = rows(&solve_in(problems().path(), &arguments));
     assert_eq!(rows.len(), 5);
     for (row, (_, n, lowest)) in rows.iter().zip(small) {
         assert!((row["value"].as_f64().unwrap() - lowest).abs() <= 1e-9 * lowest.abs(), "{row}");
@@ -243,7 +259,7 @@ fn a_table_compares_solvers() {
     let _snapshots = snapshots::in_folder("solve");
     let files = ["bqp_n010_1.json", "uniform_n050_3.sparse"];
     let solvers = ["--solver", "psr[steps=3,polish=none]", "--solver", "sdp", "--solver", "annealing"];
-    assert_snapshot!(seen(&solve_in(&data(), &[&files[..], &solvers].concat())));
+    assert_snapshot!(seen(&solve_in(problems().path(), &[&files[..], &solvers].concat())));
 }
 
 #[test]
@@ -258,7 +274,7 @@ fn json_has_a_line_for_each_file_and_solver() {
         "--solver",
         "exhaustive",
     ];
-    let output = solve_in(&data(), &arguments);
+    let output = solve_in(problems().path(), &arguments);
     let text = String::from_utf8_lossy(&output.stdout);
     let seconds = regex::Regex::new(r#""seconds":[0-9.e-]+"#).unwrap();
     assert_snapshot!(seconds.replace_all(&text, "\"seconds\":[seconds]"));
@@ -269,11 +285,11 @@ fn a_solver_that_refuses_a_problem_does_not_stop_the_others() {
     let _snapshots = snapshots::in_folder("solve");
     let arguments =
         ["uniform_n100_1.sparse", "glover_n020_1.sparse", "--solver", "exhaustive", "--solver", "annealing"];
-    let output = solve_in(&data(), &arguments);
+    let output = solve_in(problems().path(), &arguments);
     assert_eq!(output.status.code(), Some(1));
     assert_snapshot!(seen(&output));
 
-    let output = solve_in(&data(), &[&arguments[..], &["--json"]].concat());
+    let output = solve_in(problems().path(), &[&arguments[..], &["--json"]].concat());
     assert_eq!(output.status.code(), Some(1));
     let rows = rows(&output);
     assert_eq!(rows.len(), 4);
@@ -284,7 +300,7 @@ fn a_solver_that_refuses_a_problem_does_not_stop_the_others() {
 
 #[test]
 fn without_a_solver_the_default_one_is_used() {
-    let rows = rows(&solve_in(&data(), &["glover_n020_1.sparse", "--json"]));
+    let rows = rows(&solve_in(problems().path(), &["glover_n020_1.sparse", "--json"]));
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["solver"], "certified");
 }
@@ -293,8 +309,9 @@ fn without_a_solver_the_default_one_is_used() {
 fn limits_are_passed_on_and_told() {
     let _snapshots = snapshots::in_folder("solve");
     let solver = ["--solver", "annealing", "--solver", "psr"];
-    let limited =
-        |limit: &[&str]| solve_in(&data(), &[&["uniform_n050_3.sparse"], &solver[..], limit].concat());
+    let limited = |limit: &[&str]| {
+        solve_in(problems().path(), &[&["uniform_n050_3.sparse"], &solver[..], limit].concat())
+    };
     assert_snapshot!("a work limit is told", seen(&limited(&["--work-limit", "2"])));
     let rows = |limit: [&str; 2]| rows(&limited(&[&["--json"], &limit[..]].concat()));
     for row in rows(["--work-limit", "2"]) {
@@ -313,7 +330,7 @@ fn the_same_seed_gives_the_same_answer_and_another_may_not() {
     let bits = |seed| {
         let hasty = "annealing[sweeps=1,restarts=1]";
         let arguments = ["uniform_n100_1.sparse", "--json", "--solver", hasty, "--seed", seed];
-        rows(&solve_in(&data(), &arguments))[0]["bits"].as_str().unwrap().to_owned()
+        rows(&solve_in(problems().path(), &arguments))[0]["bits"].as_str().unwrap().to_owned()
     };
     assert_eq!(bits("1"), bits("1"));
     assert_ne!(bits("1"), bits("2"));
@@ -321,7 +338,7 @@ fn the_same_seed_gives_the_same_answer_and_another_may_not() {
 
 #[test]
 fn a_problem_comes_from_the_standard_input() {
-    let text = std::fs::read_to_string(data().join("bqp_n010_1.json")).unwrap();
+    let text = std::fs::read_to_string(problems().path().join("bqp_n010_1.json")).unwrap();
     let solved = output(&["solve", "-", "--json", "--solver", "exhaustive"], &text);
     let rows = rows(&solved);
     assert_eq!((rows[0]["file"].as_str(), rows[0]["bits"].as_str()), (Some("-"), Some("0100111101")));
