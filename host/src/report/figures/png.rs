@@ -1,4 +1,4 @@
-//! A scene as PNG, for slides. Words are drawn with a font that comes along, so that no system has to have one.
+//! A scene as PNG, for slides. Words are drawn with a font in the binary, so that no system has to have one.
 
 use tiny_skia::{FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 use ttf_parser::{Face, OutlineBuilder};
@@ -6,7 +6,6 @@ use ttf_parser::{Face, OutlineBuilder};
 use super::colours;
 use super::scene::{Anchor, Colour, Scene, Shape};
 
-const FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 /// Pixels of the file for each of the scene.
 const SCALE: f32 = 2.5;
 
@@ -29,7 +28,7 @@ pub fn width(text: &str, size: f64) -> f64 {
 }
 
 fn face() -> Face<'static> {
-    Face::parse(FONT, 0).expect("the font that comes along can be read")
+    Face::parse(dejavu::sans::regular(), 0).expect("the font of the crate can be read")
 }
 
 /// The width of a character of height 1.
