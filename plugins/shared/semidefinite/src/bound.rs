@@ -1,6 +1,7 @@
 //! A lower bound that holds whatever the relaxation came to, rounding errors included.
 
-use crate::cholesky::cholesky;
+use shared_linalg::factor_in_place;
+
 use crate::spins::Spins;
 
 /// A proven lower bound on the function over all bits, from dual variables that need not be good.
@@ -34,7 +35,10 @@ pub fn lower_bound(spins: &Spins, duals: &[f64]) -> Option<f64> {
             for (i, y) in duals.iter().enumerate() {
                 matrix[i * size + i] = shift_after(middle) - y;
             }
-            if cholesky(&mut matrix, size) { possible = middle } else { impossible = middle }
+            match factor_in_place(&mut matrix, size) {
+                Ok(()) => possible = middle,
+                Err(_) => impossible = middle,
+            }
         }
         shift = shift_after(possible);
         trace = duals.iter().map(|y| (shift - y).abs()).sum();

@@ -1,13 +1,11 @@
 //! The semidefinite relaxation of a quadratic function of bits.
 
 mod bound; // from dual variables to a proven lower bound
-mod cholesky; // the factor of a dense matrix
 mod lanes; // the inner loop
 mod relaxation; // from spins to unit vectors: the mixing method
 mod spins; // from bits to spins
 
 pub use bound::lower_bound;
-pub use cholesky::{cholesky, solve};
 pub use lanes::{LANES, Lanes, weighted_sum};
 pub use relaxation::{Relaxation, relax};
 pub use spins::Spins;
