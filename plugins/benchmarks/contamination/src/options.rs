@@ -35,7 +35,7 @@ plugin_api::options! {
         /// The rates are drawn once for an instance: the same point always has the same value.
         #[default]
         Fixed,
-        /// The rates are drawn anew at each evaluation, as in the authors' program: values are noisy, and the
+        /// The rates are drawn again at each evaluation, as in the authors' program: values are noisy, and the
         /// best one seen looks better than it is.
         Fresh,
     }

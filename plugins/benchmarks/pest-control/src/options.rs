@@ -27,7 +27,7 @@ plugin_api::options! {
         /// They are drawn once for an instance: the same point always has the same value.
         #[default]
         Fixed,
-        /// They are drawn anew at each evaluation, as in the original program: values are noisy, and the best
+        /// They are drawn again at each evaluation, as in the original program: values are noisy, and the best
         /// one seen looks better than it is.
         Fresh,
     }

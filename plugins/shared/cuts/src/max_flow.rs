@@ -349,9 +349,9 @@ mod tests {
                 let terminals: Vec<f64> = (0..n).map(|_| n as f64 * (rng.random::<f64>() - 0.5)).collect();
                 kept.set_terminals(&terminals);
                 kept.maximize_flow();
-                let mut anew = solved(&(capacities.clone(), terminals));
-                assert!((kept.minimum() - anew.minimum()).abs() < 1e-12 * (n * n) as f64);
-                assert_eq!(kept.sink_side(), anew.sink_side());
+                let mut fresh = solved(&(capacities.clone(), terminals));
+                assert!((kept.minimum() - fresh.minimum()).abs() < 1e-12 * (n * n) as f64);
+                assert_eq!(kept.sink_side(), fresh.sink_side());
             }
         }
     }

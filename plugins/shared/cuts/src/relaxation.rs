@@ -230,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn cuts_that_follow_each_other_are_those_made_anew() {
+    fn cuts_that_follow_each_other_equal_cuts_from_scratch() {
         let f = random_quadratic(&mut rng(3), 70);
         let mut relaxation = Relaxation::new(&f, parameters(&f, 4));
         for step in [0.1, 1.0, 0.01, 3.0, 0.5] {
             let kept = relaxation.cut();
-            let anew = Relaxation::new(&f, relaxation.parameters.clone()).cut();
-            assert_eq!(kept.bits, anew.bits);
-            assert!((kept.relaxed_minimum - anew.relaxed_minimum).abs() < 1e-11);
+            let fresh = Relaxation::new(&f, relaxation.parameters.clone()).cut();
+            assert_eq!(kept.bits, fresh.bits);
+            assert!((kept.relaxed_minimum - fresh.relaxed_minimum).abs() < 1e-11);
             relaxation.ascend(&kept.bits, step);
         }
     }

@@ -65,7 +65,7 @@ pub fn roof_dual(f: &Quadratic) -> RoofDual {
         })
         .collect();
 
-    // Excess and residuals anew from a flow within the capacities: errors made on the way to it may make it worse,
+    // Excess and residuals again, from a flow within the capacities: errors made on the way to it may make it worse,
     // but what follows from it stays true.
     let (mut excess, mut into_side) = (terminals, 0.0);
     for i in 0..n {

@@ -15,7 +15,7 @@ pub struct Case {
     /// Benchmark, dimension and number: `ising_n024_0`.
     pub name: String,
     pub function: Quadratic,
-    /// The lowest value anybody found.
+    /// The lowest value known.
     pub best_known: f64,
     /// Whether enumeration proved that there is none lower.
     pub proven: bool,

@@ -1,7 +1,7 @@
 //! Binary quadratic problems with known minima, for the tests and benchmarks of solvers.
 //!
 //! [`instances_up_to`] has generated ones, which are the same on every machine. [`biq_mac_up_to`] reads those of the
-//! Biq Mac library, where they are at hand.
+//! Biq Mac library, where there is a folder of them.
 
 use plugin_api::Quadratic;
 

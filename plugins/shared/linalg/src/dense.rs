@@ -10,7 +10,7 @@ const WIDTH: usize = 4;
 /// The factor L of a dense matrix.
 #[derive(Clone, Debug)]
 pub struct DenseFactor {
-    /// Lᵀ by rows; what is below its diagonal is none of it.
+    /// Lᵀ by rows; what is left below its diagonal means nothing.
     transposed: Vec<f64>,
     size: usize,
 }

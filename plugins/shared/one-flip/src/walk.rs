@@ -26,7 +26,7 @@ impl Tenure {
 
 /// Walks on one function, one after the other.
 ///
-/// A move adds to the slopes, which are computed anew at the start of each walk. The m moves of a walk change
+/// A move adds to the slopes, which are recomputed at the start of each walk. The m moves of a walk change
 /// them by at most m·2⁻⁵³ of the largest row; so an improvement has to be more than rounding, and the value
 /// of the best point is not the walk's own sum.
 pub struct Walker<'f> {

@@ -28,7 +28,7 @@ pub struct State {
 }
 
 impl State {
-    /// Where a chain of so many terms starts.
+    /// Where a chain of this many terms starts.
     pub fn cold(terms: usize) -> Self {
         Self { tau2: 1.0, lambda2: vec![1.0; terms] }
     }
@@ -47,7 +47,6 @@ impl State {
 pub struct NoisePrior {
     /// Its shape; with a rate of 0 too, it is 1/σ².
     pub shape: f64,
-    /// Its rate.
     pub rate: f64,
     /// σ² is at least this part of the variance of the values.
     pub floor: f64,

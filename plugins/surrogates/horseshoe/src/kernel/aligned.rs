@@ -15,7 +15,6 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// So many zeros.
     pub fn zeros(length: usize) -> Self {
         let numbers = vec![0.0; length + LANES];
         let start = numbers.as_ptr().align_offset(LANES * size_of::<f64>()).min(LANES);

@@ -10,7 +10,7 @@ use shared_linalg::NotPositiveDefinite;
 use super::lanes::{LANES, Lanes};
 use super::{Kernel, Work};
 
-/// The stride of a matrix of so many columns.
+/// The stride of a matrix of this many columns.
 pub fn stride(columns: usize) -> usize {
     columns.next_multiple_of(LANES)
 }

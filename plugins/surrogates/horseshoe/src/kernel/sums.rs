@@ -35,7 +35,7 @@ pub struct Pattern<'a> {
     pub words: &'a [[u64; LANES]],
 }
 
-/// Working memory for patterns of so many bits.
+/// Working memory for patterns of this many bits.
 #[derive(Clone, Debug)]
 pub struct Tables {
     /// For four bits at a time, the sums among them.
