@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
+use crate::diagnostic::LogFormat;
 use crate::export::Format;
-use crate::manifest::DEFAULT_SOLVER;
+use crate::manifest::keys::methods::DEFAULT_SOLVER;
+use crate::plugins::PluginArguments;
 use crate::run::PATIENCE;
 
 /// Combinatorial Bayesian optimization from the command line.
@@ -35,16 +37,6 @@ pub struct Arguments {
         display_order = 901
     )]
     pub log_format: LogFormat,
-}
-
-/// How logs and progress are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// For people: bars on a terminal, seldom a line elsewhere.
-    #[default]
-    Text,
-    /// For programs: one JSON object a line.
-    Json,
 }
 
 const EXAMPLES: &str = "\
@@ -99,7 +91,7 @@ Formats, by the extension of a file:
 
 All are minimized. A bit is set where a spin is 1.
 
-The value is that of the answer, computed anew. No point is lower than the bound, which the solver
+The value is that of the answer, computed again. No point is lower than the bound, which the solver
 proved. The gap is (value - bound) / max(|value|, |bound|): at 0 the answer is optimal.
 
 With --json, each line has file, solver, n, value, bound, gap, seconds, bits and counts; `stop`
@@ -152,32 +144,25 @@ pub enum Command {
     },
     /// Run one trial of a run folder: what `host run` starts, and what a cluster's job array would.
     #[command(hide = true)]
-    Trial {
-        /// The run's folder.
-        folder: PathBuf,
-        /// The trial's name.
-        id: String,
-        /// Where plugins come from.
-        #[command(flatten)]
-        plugins: PluginArguments,
-        /// Be the process of the trial, for the host that watches over it.
-        #[arg(long)]
-        attached: bool,
-        /// Go on from what is recorded although the plugins have changed since.
-        #[arg(long)]
-        allow_changed_plugins: bool,
-    },
+    Trial(TrialArguments),
 }
 
-/// Where plugins come from.
-#[derive(Clone, Debug, Default, Args)]
-pub struct PluginArguments {
-    /// Another folder with plugins, searched first. May be repeated.
-    #[arg(long = "plugin-dir", value_name = "DIR")]
-    pub directories: Vec<PathBuf>,
-    /// Load plugins even where other users of this machine could have changed them.
-    #[arg(long = "allow-insecure-plugins")]
-    pub allow_insecure: bool,
+/// Which trial to run, and how.
+#[derive(Debug, Args)]
+pub struct TrialArguments {
+    /// The run's folder.
+    pub folder: PathBuf,
+    /// The trial's name.
+    pub id: String,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+    /// Be the process of the trial, for the host that watches over it.
+    #[arg(long)]
+    pub attached: bool,
+    /// Go on from what is recorded although the plugins have changed since.
+    #[arg(long)]
+    pub allow_changed_plugins: bool,
 }
 
 /// A manifest.
@@ -230,7 +215,7 @@ pub struct RunArguments {
     /// Stop all trials when one has failed.
     #[arg(long)]
     pub fail_fast: bool,
-    /// Restart a trial whose process has said nothing for so many seconds.
+    /// Restart a trial whose process has said nothing for this many seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
     pub patience: Seconds,
     /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
@@ -289,10 +274,10 @@ pub struct SolveArguments {
     /// As JSON, one line for each file and solver, each printed once it is solved.
     #[arg(long)]
     pub json: bool,
-    /// Ask each solver to stop after so many seconds; the answer then depends on the machine.
+    /// Ask each solver to stop after this many seconds; the answer then depends on the machine.
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<Seconds>,
-    /// Ask each solver to stop after so many of its own steps: cuts, sweeps, points.
+    /// Ask each solver to stop after this many of its own steps: cuts, sweeps, points.
     #[arg(long, value_name = "N")]
     pub work_limit: Option<u64>,
     /// Where plugins come from.

@@ -30,7 +30,7 @@ pub(crate) fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Res
 
 /// Puts the names in a folder on disk: a new file's content alone does not survive a crash.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    // A relative path of one part has an empty parent. Elsewhere than on Unix, folders cannot be opened.
+    // A relative path of one part has an empty parent. On other systems than Unix, folders cannot be opened.
     match folder {
         _ if !cfg!(unix) => Ok(()),
         folder if folder.as_os_str().is_empty() => File::open(".")?.sync_all(),

@@ -43,25 +43,25 @@ fn the_documented_plugin_builds_and_runs_by_plugin_dir() {
 
 /// A benchmark that fails in every way an evaluation can fail and the process live on.
 const FAULTY: &str = r#"
-use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
+use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Space, export_benchmark, options};
 options! {
     /// None.
     pub struct Options {}
 }
-export_benchmark!("faulty", |_options: Options, _seed: u64| Ok::<_, Error>(Faulty));
+export_benchmark!("faulty", |_options: Options, _seed: u64| Faulty);
 struct Faulty;
 impl Benchmark for Faulty {
-    fn space(&self) -> Space {
-        Space::binary(6)
+    fn space(&self) -> Result<Space> {
+        Ok(Space::binary(6))
     }
-    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
         println!("a plugin may print what it likes");
         match point.iter().sum::<u32>() {
             1 => Err(Error::new("the reagent ran out")),
             2 => panic!("the robot fell over"),
-            3 => Ok(f64::NAN),
-            4 => Ok(f64::INFINITY),
-            ones => Ok(f64::from(ones)),
+            3 => Ok(f64::NAN.into()),
+            4 => Ok(f64::INFINITY.into()),
+            ones => Ok(f64::from(ones).into()),
         }
     }
 }
@@ -98,7 +98,7 @@ fn failed_evaluations_are_recorded_kept_from_the_model_and_never_proposed_again(
 /// A benchmark that waits, at its first evaluation, until another trial waits too.
 const MEETING: &str = r#"
 use std::time::{Duration, Instant};
-use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
+use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Space, export_benchmark, options};
 options! {
     /// Where to meet.
     pub struct Options {
@@ -106,13 +106,13 @@ options! {
         pub folder: String = String::new(),
     }
 }
-export_benchmark!("meeting", |options: Options, seed: u64| Ok::<_, Error>(Meeting(options.folder, seed)));
+export_benchmark!("meeting", |options: Options, seed: u64| Meeting(options.folder, seed));
 struct Meeting(String, u64);
 impl Benchmark for Meeting {
-    fn space(&self) -> Space {
-        Space::binary(4)
+    fn space(&self) -> Result<Space> {
+        Ok(Space::binary(4))
     }
-    fn evaluate(&mut self, _point: &Point, _seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, _point: &Point, _seed: u64) -> Result<Evaluation> {
         std::fs::write(format!("{}/{}", self.0, self.1), "").map_err(Error::wrap)?;
         let begun = Instant::now();
         while std::fs::read_dir(&self.0).map_err(Error::wrap)?.count() < 2 {
@@ -121,7 +121,7 @@ impl Benchmark for Meeting {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        Ok(0.0)
+        Ok(0.0.into())
     }
 }
 "#;

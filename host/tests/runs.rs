@@ -128,8 +128,9 @@ methods:
 fn methods_share_instances_and_initial_designs() {
     let journals = run(SEVERAL, &[]);
     let initial = |trial: &str| {
-        let lines = journals[trial].lines().filter(|line| line.contains("\"initial\""));
-        lines.map(str::to_owned).collect::<Vec<_>>()
+        let events =
+            support::events(&journals[trial]).into_iter().filter(|event| event["phase"] == "initial");
+        events.map(|event| event["point"].to_string()).collect::<Vec<_>>()
     };
     assert_eq!(initial("psr-sweep1-seed2").len(), 4);
     assert_eq!(initial("psr-sweep1-seed2"), initial("annealing-sweep2-seed2"));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use support::{SMALLEST, command, journals_in};
 
-/// The most memory that the host held while it ran so many trials, in bytes.
+/// The most memory that the host held while it ran this many trials, in bytes.
 fn most_memory(trials: usize) -> u64 {
     let results = tempfile::tempdir().unwrap();
     let manifest = results.path().join("m.yaml");

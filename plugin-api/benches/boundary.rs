@@ -12,9 +12,13 @@ use std::sync::OnceLock;
 use divan::{Bencher, black_box};
 use dylibs::{Built, Stage};
 use plugin_api::load::Plugin;
+use plugin_api::ndarray::Array2;
 use plugin_api::serde_json::json;
 use plugin_api::testing::random_quadratic;
-use plugin_api::{Benchmark, Encoder, Point, Problem, Solver, Space, rng};
+use plugin_api::{
+    Acquisition, Benchmark, BitMatrix, DrawRequest, Encoder, Layout, Point, Problem, Solver, Space,
+    Surrogate, rng,
+};
 use trivial::Trivial;
 
 fn main() {
@@ -35,7 +39,8 @@ fn dylib(kind: &str) -> &'static Path {
     static BUILT: OnceLock<Built> = OnceLock::new();
     let build = || {
         let stage = Stage { name: "fixture", patches: &[] };
-        stage.build(&["trivial-benchmark", "trivial-encoder", "trivial-solver"], &["--release"])
+        let fixtures = ["trivial-benchmark", "trivial-encoder", "trivial-surrogate", "trivial-solver"];
+        stage.build(&fixtures, &["--release"])
     };
     &BUILT.get_or_init(build)[&format!("trivial-{kind}")]
 }
@@ -74,4 +79,35 @@ fn minimize<const N: usize>(bencher: Bencher<'_, '_>, way: Way) {
     });
     let problem = Problem::new(random_quadratic(&mut rng(1), N));
     bencher.bench_local(|| solver.minimize(black_box(&problem), 1));
+}
+
+/// The number of bits set, of 100: as cheap as a general function can be.
+fn general_function(way: Way) -> Acquisition {
+    let mut surrogate: Box<dyn Surrogate> = black_box(match way {
+        Way::Box => Box::new(Trivial),
+        Way::Dylib => {
+            let plugin = plugin("surrogate");
+            Box::new(plugin.surrogate(&json!({}), &Layout::free(100)).expect("a surrogate"))
+        }
+    });
+    surrogate.draw(&DrawRequest::new(1).with_iteration(100)).expect("a function")
+}
+
+/// The gains of all moves from a point, in a call each.
+#[divan::bench(args = WAYS)]
+fn gains_one_by_one(bencher: Bencher<'_, '_>, way: Way) {
+    let (f, point, mut gains) = (general_function(way), [true; 100], [0.0; 100]);
+    bencher.bench_local(|| {
+        let f = black_box(&f);
+        gains.iter_mut().enumerate().for_each(|(i, gain)| *gain = f.flip_gain(black_box(&point), i));
+    });
+}
+
+/// The same in one call.
+#[divan::bench(args = WAYS)]
+fn gains_at_once(bencher: Bencher<'_, '_>, way: Way) {
+    let (f, mut gains) = (general_function(way), Array2::zeros((1, 100)));
+    let mut point = BitMatrix::new(100);
+    point.push(&[true; 100]);
+    bencher.bench_local(|| black_box(&f).move_gains(black_box(&point).view(), &[], gains.view_mut()));
 }

@@ -1,6 +1,6 @@
 //! An objective: a space, and the value of each of its points.
 
-use crate::{Point, Result, Space};
+use crate::{Evaluation, Point, Result, Space};
 
 /// Whether low or high values are good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,13 +17,18 @@ pub enum Sense {
 /// The host makes one for each trial, asks for its space once, then evaluates one point after another.
 /// Values are in the objective's own terms: the host turns the sign where [`sense`](Self::sense) says so.
 pub trait Benchmark: Send {
-    /// The variables; the same at each call, and the same for every instance made from the same options.
-    fn space(&self) -> Space;
-
-    /// The value of `point`, which the space admits.
+    /// The variables and the rules between them; the same at each call, and the same for every instance made
+    /// from the same options.
     ///
-    /// The same point and seed give the same value. An objective without noise ignores the seed.
-    fn evaluate(&mut self, point: &Point, seed: u64) -> Result<f64>;
+    /// Options that give no space are an [`Error::option`](crate::Error::option) with the place of the wrong one;
+    /// the host then makes no benchmark.
+    fn space(&self) -> Result<Space>;
+
+    /// The value of `point`, which the space [admits](Space::admits).
+    ///
+    /// The same point and seed give the same answer. An objective without noise ignores the seed. A point that
+    /// turns out to be impossible is [`Evaluation::Infeasible`], an evaluation that went wrong is an error.
+    fn evaluate(&mut self, point: &Point, seed: u64) -> Result<Evaluation>;
 
     /// Whether low or high values are good.
     fn sense(&self) -> Sense {

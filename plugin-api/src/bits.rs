@@ -1,4 +1,4 @@
-//! What a model sees: 0/1 variables, and groups of which exactly one is set.
+//! What a model sees: 0/1 variables, groups of which exactly one is set, and rules between them.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Rng};
+use crate::{Constraint, Error, Result, Rng};
 
 /// A string of bits. Written as `0110`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -25,6 +25,11 @@ impl Bits {
         self.iter().filter(|&&bit| bit).count()
     }
 
+    /// The bits as they are.
+    pub(crate) fn into_vec(self) -> Vec<bool> {
+        self.0
+    }
+
     /// Turns bit `i` over.
     pub fn flip(&mut self, i: usize) {
         self[i] = !self[i];
@@ -34,6 +39,12 @@ impl Bits {
 impl From<Vec<bool>> for Bits {
     fn from(bits: Vec<bool>) -> Self {
         Self(bits)
+    }
+}
+
+impl From<&[bool]> for Bits {
+    fn from(bits: &[bool]) -> Self {
+        Self(bits.to_vec())
     }
 }
 
@@ -87,17 +98,37 @@ impl From<Bits> for String {
     }
 }
 
-/// How many bits there are, and which stretches of them are one-hot groups: exactly one bit set.
+/// How many bits there are, which stretches of them are one-hot groups (exactly one bit set), and what else they have
+/// to keep to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedLayout")]
 pub struct Layout {
     dimension: usize,
     groups: Vec<Range<usize>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    constraints: Vec<Constraint>,
+}
+
+/// A layout as it is written.
+#[derive(Deserialize)]
+struct UncheckedLayout {
+    dimension: usize,
+    groups: Vec<Range<usize>>,
+    #[serde(default)]
+    constraints: Vec<Constraint>,
+}
+
+impl TryFrom<UncheckedLayout> for Layout {
+    type Error = Error;
+    fn try_from(layout: UncheckedLayout) -> Result<Self> {
+        Self::with_groups(layout.dimension, layout.groups)?.with_constraints(layout.constraints)
+    }
 }
 
 impl Layout {
     /// `n` bits, each free.
     pub fn free(n: usize) -> Self {
-        Self { dimension: n, groups: Vec::new() }
+        Self { dimension: n, groups: Vec::new(), constraints: Vec::new() }
     }
 
     /// `n` bits with groups, which may not be empty, overlap or stand out of order.
@@ -109,7 +140,15 @@ impl Layout {
             }
             end = group.end;
         }
-        Ok(Self { dimension: n, groups })
+        Ok(Self { dimension: n, groups, constraints: Vec::new() })
+    }
+
+    /// The same bits and groups with these constraints, whose literals are bits that are 0 or 1. Refuses a bit or
+    /// level out of range, and a constraint that no bits can keep to.
+    pub fn with_constraints(mut self, constraints: Vec<Constraint>) -> Result<Self> {
+        constraints.iter().try_for_each(|constraint| constraint.check(self.dimension, |_| 2))?;
+        self.constraints = constraints;
+        Ok(self)
     }
 
     /// How many bits there are.
@@ -122,13 +161,25 @@ impl Layout {
         &self.groups
     }
 
-    /// Whether `bits` has the right length and exactly one bit set in each group.
-    pub fn admits(&self, bits: &[bool]) -> bool {
+    /// What else the bits have to keep to.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// Whether `bits` has the right length and exactly one bit set in each group, whatever the constraints say.
+    pub fn keeps_groups(&self, bits: &[bool]) -> bool {
         let one = |group: &Range<usize>| bits[group.clone()].iter().filter(|&&bit| bit).count() == 1;
         bits.len() == self.dimension && self.groups.iter().all(one)
     }
 
-    /// Bits chosen uniformly among those the layout admits.
+    /// Whether `bits` has the right length, exactly one bit set in each group, and keeps to the constraints.
+    pub fn admits(&self, bits: &[bool]) -> bool {
+        let level_of = |index: usize| u32::from(bits[index]);
+        self.keeps_groups(bits) && self.constraints.iter().all(|constraint| constraint.holds(level_of))
+    }
+
+    /// Bits chosen uniformly among those that keep the groups. It does not look at the constraints: ask
+    /// [`admits`](Self::admits), and draw again or mend.
     pub fn random(&self, rng: &mut Rng) -> Bits {
         let mut bits: Bits = (0..self.dimension).map(|_| rng.random::<bool>()).collect();
         for group in &self.groups {
@@ -157,6 +208,28 @@ mod tests {
         assert!((0..50).all(|_| layout.admits(&layout.random(&mut rng))));
         assert!(!layout.admits(&"1100100".parse::<Bits>().unwrap()));
         assert!(!layout.admits(&[true]));
+    }
+
+    #[test]
+    fn a_layout_with_constraints_admits_what_keeps_them_and_survives_json() {
+        let bit = |index| crate::Literal::new(index, 1);
+        let at_most = Constraint::AtMost { count: 1, of: vec![bit(0), bit(3)] };
+        let plain = Layout::with_groups(4, vec![0..2, 2..4]).unwrap();
+        let layout = plain.clone().with_constraints(vec![at_most.clone()]).unwrap();
+        let admitted = |text: &str| layout.admits(&text.parse::<Bits>().unwrap());
+        assert!(admitted("1010") && admitted("0101") && !admitted("1001"));
+        assert!(!admitted("1110") && !admitted("100"));
+        assert!(layout.keeps_groups(&"1001".parse::<Bits>().unwrap()));
+        for layout in [&plain, &layout] {
+            let text = serde_json::to_string(layout).unwrap();
+            assert_eq!(serde_json::from_str::<Layout>(&text).unwrap(), *layout);
+        }
+        assert!(!serde_json::to_string(&plain).unwrap().contains("constraints"));
+        assert!(Layout::free(3).with_constraints(vec![at_most]).is_err());
+        assert!(
+            serde_json::from_str::<Layout>(r#"{ "dimension": 1, "groups": [{ "start": 0, "end": 2 }] }"#)
+                .is_err()
+        );
     }
 
     #[test]

@@ -3,11 +3,11 @@
 /// Exports a [`Benchmark`](crate::Benchmark): its name in manifests, and how to make one from options and the
 /// seed of its instance.
 ///
-/// The expression is a [`Result`](crate::Result): wrong options and impossible instances are errors. The
-/// crate's `description` becomes the line that `host plugins list` shows.
+/// The expression is a benchmark, or a [`Result`](crate::Result) of one: wrong options and impossible instances are
+/// errors. The crate's `description` becomes the line that `host plugins list` shows.
 ///
 /// ```
-/// use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
+/// use plugin_api::{Benchmark, Evaluation, Point, Result, Space, export_benchmark, options};
 ///
 /// options! {
 ///     /// The number of ones.
@@ -19,14 +19,15 @@
 /// }
 /// struct OneMax(usize);
 ///
-/// export_benchmark!("one-max", |options: Options, _seed: u64| Ok::<_, Error>(OneMax(options.n)));
+/// export_benchmark!("one-max", |options: Options, _seed: u64| OneMax(options.n));
 ///
 /// impl Benchmark for OneMax {
-///     fn space(&self) -> Space {
-///         Space::binary(self.0)
+///     fn space(&self) -> Result<Space> {
+///         Ok(Space::binary(self.0))
 ///     }
-///     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
-///         Ok(point.iter().sum::<u32>().into())
+///     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
+///         let ones: u32 = point.iter().sum();
+///         Ok(f64::from(ones).into())
 ///     }
 /// }
 /// # fn main() {}
@@ -40,7 +41,7 @@ macro_rules! export_benchmark {
                     $options: $Options,
                     $seed: u64,
                 ) -> $crate::Result<::std::boxed::Box<dyn $crate::Benchmark>> {
-                    ::std::result::Result::Ok(::std::boxed::Box::new($make?))
+                    $crate::__private::MadeBenchmark::made($make)
                 }
             }
         });
@@ -59,7 +60,7 @@ macro_rules! export_encoder {
                     $options: $Options,
                     $space: &$crate::Space,
                 ) -> $crate::Result<::std::boxed::Box<dyn $crate::Encoder>> {
-                    ::std::result::Result::Ok(::std::boxed::Box::new($make?))
+                    $crate::__private::MadeEncoder::made($make)
                 }
             }
         });
@@ -79,7 +80,7 @@ macro_rules! export_surrogate {
                     $options: $Options,
                     $layout: &$crate::Layout,
                 ) -> $crate::Result<::std::boxed::Box<dyn $crate::Surrogate>> {
-                    ::std::result::Result::Ok(::std::boxed::Box::new($make?))
+                    $crate::__private::MadeSurrogate::made($make)
                 }
             }
         });
@@ -95,7 +96,7 @@ macro_rules! export_solver {
         $crate::__export!($name, $Options, solver_header, |Export| {
             impl $crate::__private::ExportSolver for Export {
                 fn make($options: $Options) -> $crate::Result<::std::boxed::Box<dyn $crate::Solver>> {
-                    ::std::result::Result::Ok(::std::boxed::Box::new($make?))
+                    $crate::__private::MadeSolver::made($make)
                 }
             }
         });

@@ -24,7 +24,7 @@
 //! ```rust
 //! //! A knapsack: items with weights and values, and a limit on the weight.
 //!
-//! use plugin_api::{Benchmark, Error, Point, Result, Sense, Space, export_benchmark, options};
+//! use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Sense, Space, export_benchmark, options};
 //!
 //! options! {
 //!     /// What a manifest may set under `benchmark.options`.
@@ -54,14 +54,14 @@
 //! }
 //!
 //! impl Benchmark for Knapsack {
-//!     fn space(&self) -> Space {
-//!         Space::binary(self.0.weights.len())
+//!     fn space(&self) -> Result<Space> {
+//!         Ok(Space::binary(self.0.weights.len()))
 //!     }
 //!
-//!     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+//!     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
 //!         let sum = |of: &[f64]| point.iter().zip(of).map(|(&taken, x)| f64::from(taken) * x).sum::<f64>();
 //!         let excess = (sum(&self.0.weights) - self.0.limit).max(0.0);
-//!         Ok(sum(&self.0.values) - 10.0 * excess)
+//!         Ok((sum(&self.0.values) - 10.0 * excess).into())
 //!     }
 //!
 //!     fn sense(&self) -> Sense {
@@ -110,6 +110,19 @@
 //! `solver: tabu` in a manifest. The crate's `description` is the line that `host plugins list` shows; the
 //! documentation, limits and defaults of its options are what `host plugins describe` does.
 //!
+//! # What they hand each other
+//!
+//! - A [`Space`] has variables with levels, and [`Constraint`]s between them; a [`Layout`] has bits, groups of which
+//!   exactly one is set, and the same constraints in terms of bits.
+//! - An [`Evaluation`] is a value or infeasible, with a reason. The surrogate observes both.
+//! - A surrogate is asked to draw with a [`DrawRequest`]: seed, iteration, penalty, the best points, those under way. It
+//!   answers an [`Acquisition`], the complete function to be minimised: a [`Quadratic`], or any [`Function`].
+//! - A solver gets a [`Problem`]: the acquisition, the rules, points to start from, points not wanted, limits. It says
+//!   which acquisitions it [takes](Solver::takes) and which rules it [keeps](Solver::keeps), and gives an [`Answer`],
+//!   which [`Problem::check`] compares with the truth.
+//! - Coefficients and [rows of bits](BitMatrix) are shared between host and plugin, not copied. General functions are
+//!   asked for many points or moves in one call.
+//!
 //! # What to rely on, and what to keep to
 //!
 //! - **Options** are declared with [`options!`]: documentation, limits and defaults once, checked before
@@ -119,11 +132,13 @@
 //!   gamma draws that are the same on every machine, [`rand`] is re-exported for the rest. The same inputs and
 //!   seed give the same answer: no clock, no hash map's order, no `f64::exp` (the `libm` crate has one that does
 //!   not differ between systems).
-//! - **Errors** are sentences: [`Error::new`], or [`Error::wrap`] around any other. A failed evaluation is
-//!   recorded and the trial goes on; an error of a model or solver ends its trial, and no other.
+//! - **Errors** are sentences: [`Error::new`], or [`Error::wrap`] around any other. An evaluation that failed is
+//!   recorded and the trial goes on; an error of a model or solver ends its trial, and no other. A point that has no
+//!   value is no error: it is [`Evaluation::infeasible`].
 //! - **Panics** become errors with file and line. Build with `panic = "unwind"`, the default.
 //! - **Logging** is [`tracing`]: `plugin_api::tracing::info!("…")` reaches the host's log (`host -v run …`).
-//! - **Versions**: a plugin built with api 1.x loads into every host of 1.x, older or newer.
+//! - **Versions**: a plugin built with api 1.x loads into every host of 1.x, older or newer. Enums that may grow are
+//!   `#[non_exhaustive]`: where a match has no better answer for what it does not know, it answers an error.
 
 #![allow(
     clippy::test_attr_in_doctest,
@@ -136,10 +151,14 @@ pub mod testing;
 
 mod abi;
 mod acquisition;
+mod answer;
 mod benchmark;
+mod bit_matrix;
 mod bits;
+mod constraint;
 mod encoder;
 mod error;
+mod evaluation;
 mod export;
 mod kind;
 mod quadratic;
@@ -148,18 +167,22 @@ mod space;
 mod surrogate;
 
 pub use acquisition::{Acquisition, AcquisitionKind, Function};
+pub use answer::{Answer, Checked, Flaw, Stop};
 pub use benchmark::{Benchmark, Sense};
+pub use bit_matrix::BitMatrix;
 pub use bits::{Bits, Layout};
+pub use constraint::{Constraint, Literal, Rule};
 pub use encoder::Encoder;
 pub use error::{Error, ErrorKind, Result};
+pub use evaluation::Evaluation;
 pub use kind::Kind;
 pub use quadratic::Quadratic;
 pub use random::{Rng, rng};
-pub use solver::{Answer, Problem, Solver, Stop};
+pub use solver::{Problem, Solver};
 pub use space::{Point, Space, Variable};
-pub use surrogate::Surrogate;
+pub use surrogate::{DrawRequest, Effect, Predictions, Surrogate};
 
-pub use {rand, schemars, serde, serde_json, tracing};
+pub use {ndarray, rand, schemars, serde, serde_json, tracing};
 
 /// Opening plugins: what the host calls. A plugin never needs it.
 pub mod load {
@@ -172,7 +195,8 @@ pub mod load {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::abi::module::{
-        Export, ExportBenchmark, ExportEncoder, ExportSolver, ExportSurrogate, Header, benchmark_header,
-        encoder_header, solver_header, surrogate_header,
+        Export, ExportBenchmark, ExportEncoder, ExportSolver, ExportSurrogate, Header, MadeBenchmark,
+        MadeEncoder, MadeSolver, MadeSurrogate, benchmark_header, encoder_header, solver_header,
+        surrogate_header,
     };
 }

@@ -3,63 +3,91 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::{Acquisition, AcquisitionKind, Bits, Error, Layout, Quadratic, Result};
+use crate::{
+    Acquisition, AcquisitionKind, Answer, BitMatrix, Constraint, Error, Layout, Quadratic, Result, Rule,
+};
 
 /// Minimizes a function of bits, exactly or nearly.
 ///
-/// The host asks once an iteration. The same problem and seed give the same answer, unless the problem has
-/// a [time limit](Problem::time_limit).
+/// The host asks once an iteration, for problems of the kinds that the solver [takes](Self::takes). Which rules an
+/// answer keeps is for the solver to [say](Self::keeps). The same problem and seed give the same answer, unless the
+/// problem has a [time limit](Problem::time_limit).
 pub trait Solver: Send {
     /// Answers bits of low value: as many as the problem has, with their value.
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer>;
 
-    /// Which acquisitions it takes.
-    fn takes(&self) -> AcquisitionKind {
-        AcquisitionKind::Quadratic
+    /// Whether it takes acquisitions of this kind; quadratic ones alone, unless it says otherwise.
+    fn takes(&self, kind: AcquisitionKind) -> bool {
+        kind == AcquisitionKind::Quadratic
     }
 
-    /// Whether its answers have exactly one bit set in each of the problem's groups. For a solver that does
-    /// not, the host adds a penalty to the function and repairs the answer; such a solver sees no groups.
-    fn keeps_groups(&self) -> bool {
+    /// Whether its answers keep to this rule where a problem has it. To a solver that does not keep the groups, the
+    /// host shows none: it adds a penalty to the function, and repairs the answer.
+    fn keeps(&self, rule: Rule) -> bool {
+        let _ = rule;
         false
     }
 }
 
-/// What a solver gets: a function with the experiment's penalty in it, groups, a good point, limits.
+/// What a solver gets: a function with the experiment's penalty in it, rules, points to start from, points not wanted,
+/// limits.
 ///
 /// ```
-/// use plugin_api::{Problem, Quadratic};
+/// use plugin_api::{Constraint, Layout, Literal, Problem, Quadratic};
 ///
-/// let problem = Problem::new(Quadratic::zero(5)).with_work_limit(1000);
+/// let layout = Layout::with_groups(5, vec![0..3])?
+///     .with_constraints(vec![Constraint::Fixed(Literal::new(4, 0))])?;
+/// let problem = Problem::new(Quadratic::zero(5)).with_layout(&layout).with_work_limit(1000);
 /// assert_eq!(problem.dimension(), 5);
-/// assert!(problem.groups().is_empty());
+/// assert!(problem.admits(&[true, false, false, true, false]));
+/// assert!(problem.starts().is_empty());
+/// # Ok::<(), plugin_api::Error>(())
 /// ```
 pub struct Problem {
     objective: Acquisition,
-    groups: Vec<Range<usize>>,
-    incumbent: Option<Bits>,
+    layout: Layout,
+    starts: BitMatrix,
+    unwanted: BitMatrix,
     work_limit: Option<u64>,
     time_limit: Option<Duration>,
 }
 
 impl Problem {
-    /// The problem to minimize `objective`, without groups, incumbent or limits.
+    /// The problem to minimize `objective`, without rules, points or limits.
     pub fn new(objective: impl Into<Acquisition>) -> Self {
         let objective = objective.into();
-        Self { objective, groups: Vec::new(), incumbent: None, work_limit: None, time_limit: None }
+        let n = objective.dimension();
+        Self {
+            objective,
+            layout: Layout::free(n),
+            starts: BitMatrix::new(n),
+            unwanted: BitMatrix::new(n),
+            work_limit: None,
+            time_limit: None,
+        }
     }
 
-    /// With the groups of `layout`, which has the dimension of the objective.
-    pub fn with_groups(mut self, layout: &Layout) -> Self {
-        assert_eq!(layout.dimension(), self.dimension(), "groups for another dimension");
-        self.groups = layout.groups().to_vec();
+    /// With the groups and constraints of `layout`.
+    ///
+    /// # Panics
+    /// Where the layout has another dimension than the objective; likewise for the points below.
+    pub fn with_layout(mut self, layout: &Layout) -> Self {
+        assert_eq!(layout.dimension(), self.dimension(), "a layout of another dimension");
+        self.layout = layout.clone();
         self
     }
 
-    /// With a point known to be good, of the dimension of the objective.
-    pub fn with_incumbent(mut self, bits: Bits) -> Self {
-        assert_eq!(bits.len(), self.dimension(), "an incumbent of another dimension");
-        self.incumbent = Some(bits);
+    /// With points known to be good, the best first.
+    pub fn with_starts(mut self, points: BitMatrix) -> Self {
+        assert_eq!(points.dimension(), self.dimension(), "starts of another dimension");
+        self.starts = points;
+        self
+    }
+
+    /// With points that are of no use as an answer.
+    pub fn with_unwanted(mut self, points: BitMatrix) -> Self {
+        assert_eq!(points.dimension(), self.dimension(), "unwanted points of another dimension");
+        self.unwanted = points;
         self
     }
 
@@ -84,25 +112,43 @@ impl Problem {
     pub fn quadratic(&self) -> Result<&Quadratic> {
         match &self.objective {
             Acquisition::Quadratic(f) => Ok(f),
-            Acquisition::General(_) => {
-                Err(Error::new("this solver takes quadratic functions only, and got a general one"))
+            other => {
+                let kind = other.kind();
+                Err(Error::new(format!("this solver takes quadratic functions only, and got a {kind} one")))
             }
         }
     }
 
     /// How many bits there are.
     pub fn dimension(&self) -> usize {
-        self.objective.dimension()
+        self.layout.dimension()
+    }
+
+    /// How many bits there are, and the rules between them.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Stretches of bits of which exactly one is to be set.
     pub fn groups(&self) -> &[Range<usize>] {
-        &self.groups
+        self.layout.groups()
     }
 
-    /// A point known to be good, of the right length: a place to start from.
-    pub fn incumbent(&self) -> Option<&Bits> {
-        self.incumbent.as_ref()
+    /// What else the answer is to keep to.
+    pub fn constraints(&self) -> &[Constraint] {
+        self.layout.constraints()
+    }
+
+    /// Points known to be good, of the right length, the best first: places to start from. They need not keep to the
+    /// rules.
+    pub fn starts(&self) -> &BitMatrix {
+        &self.starts
+    }
+
+    /// Points whose value is known already: the host has no use for them as an answer. A solver may leave them out,
+    /// or not look at them; a bound holds for all points nonetheless.
+    pub fn unwanted(&self) -> &BitMatrix {
+        &self.unwanted
     }
 
     /// The most of its own main steps a solver may take: cuts, sweeps, nodes, points; each documents which.
@@ -110,81 +156,13 @@ impl Problem {
         self.work_limit
     }
 
-    /// The longest a solver may take. One that stops for it says so with [`Stop::Time`].
+    /// The longest a solver may take. One that stops for it says so with [`Stop::Time`](crate::Stop::Time).
     pub fn time_limit(&self) -> Option<Duration> {
         self.time_limit
     }
-}
 
-/// Bits, their value, and what is known of both.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    bits: Bits,
-    value: f64,
-    bound: Option<f64>,
-    counts: Vec<(String, u64)>,
-    stop: Stop,
-}
-
-/// Why a solver stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Stop {
-    /// It did all that its options ask for, or proved its answer.
-    #[default]
-    Done,
-    /// It reached the problem's work limit.
-    Work,
-    /// It reached the problem's time limit: the answer depends on the machine.
-    Time,
-}
-
-impl Answer {
-    /// The answer `bits`, with their value under the problem's objective.
-    pub fn new(bits: Bits, value: f64) -> Self {
-        Self { bits, value, bound: None, counts: Vec::new(), stop: Stop::Done }
-    }
-
-    /// With a proven lower bound on the problem's minimum.
-    pub fn with_bound(mut self, bound: f64) -> Self {
-        self.bound = Some(bound);
-        self
-    }
-
-    /// With a count of the work done, such as `("cuts", 10)`.
-    pub fn with_count(mut self, name: impl Into<String>, count: u64) -> Self {
-        self.counts.push((name.into(), count));
-        self
-    }
-
-    /// With the reason for stopping.
-    pub fn with_stop(mut self, stop: Stop) -> Self {
-        self.stop = stop;
-        self
-    }
-
-    /// The point found.
-    pub fn bits(&self) -> &Bits {
-        &self.bits
-    }
-
-    /// Its value.
-    pub fn value(&self) -> f64 {
-        self.value
-    }
-
-    /// No point has a value below this, where the method can prove such a thing.
-    pub fn bound(&self) -> Option<f64> {
-        self.bound
-    }
-
-    /// Counts of the work done, in the solver's order.
-    pub fn counts(&self) -> &[(String, u64)] {
-        &self.counts
-    }
-
-    /// Why the solver stopped.
-    pub fn stop(&self) -> Stop {
-        self.stop
+    /// Whether `bits` has the right length, exactly one bit set in each group, and keeps to the constraints.
+    pub fn admits(&self, bits: &[bool]) -> bool {
+        self.layout.admits(bits)
     }
 }

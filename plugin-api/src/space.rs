@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Rng};
+use crate::{Constraint, Error, Literal, Result, Rng};
 
 /// One variable: a name, and the names of its levels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,8 @@ impl Variable {
     }
 }
 
-/// The variables of an objective: at least one, each with a name of its own and two or more levels.
+/// The variables of an objective, at least one, each with a name of its own and two or more levels; and the
+/// [constraints](Constraint) that its points keep to.
 ///
 /// ```
 /// use plugin_api::{Point, Space, Variable};
@@ -55,9 +56,26 @@ impl Variable {
 /// # Ok::<(), plugin_api::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Variable>", into = "Vec<Variable>")]
+#[serde(try_from = "UncheckedSpace")]
 pub struct Space {
     variables: Vec<Variable>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    constraints: Vec<Constraint>,
+}
+
+/// A space as it is written.
+#[derive(Deserialize)]
+struct UncheckedSpace {
+    variables: Vec<Variable>,
+    #[serde(default)]
+    constraints: Vec<Constraint>,
+}
+
+impl TryFrom<UncheckedSpace> for Space {
+    type Error = Error;
+    fn try_from(space: UncheckedSpace) -> Result<Self> {
+        Self::new(space.variables)?.with_constraints(space.constraints)
+    }
 }
 
 impl Space {
@@ -75,7 +93,7 @@ impl Space {
                 return Err(Error::new(format!("two variables are named `{}`", variable.name)));
             }
         }
-        Ok(Self { variables })
+        Ok(Self { variables, constraints: Vec::new() })
     }
 
     /// A space of `n` binary variables `x1` … `xn`.
@@ -84,7 +102,17 @@ impl Space {
     /// Where `n` is 0.
     pub fn binary(n: usize) -> Self {
         assert!(n > 0, "a space needs at least one variable");
-        Self { variables: (1..=n).map(|i| Variable::binary(format!("x{i}"))).collect() }
+        let variables = (1..=n).map(|i| Variable::binary(format!("x{i}"))).collect();
+        Self { variables, constraints: Vec::new() }
+    }
+
+    /// The same variables with these constraints. Refuses a variable or level out of range, and a constraint that no
+    /// point can keep to.
+    pub fn with_constraints(mut self, constraints: Vec<Constraint>) -> Result<Self> {
+        let levels = |index: usize| self.variables[index].levels.len();
+        constraints.iter().try_for_each(|constraint| constraint.check(self.dimension(), levels))?;
+        self.constraints = constraints;
+        Ok(self)
     }
 
     /// The variables, in the order of a point's levels.
@@ -97,12 +125,23 @@ impl Space {
         self.variables.len()
     }
 
+    /// What points keep to besides the levels of their variables.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// Whether `point` has a level for each variable, and keeps to the constraints.
+    pub fn admits(&self, point: &Point) -> bool {
+        self.check(point).is_ok() && self.constraints.iter().all(|rule| rule.holds(|index| point[index]))
+    }
+
     /// Whether every variable has two levels.
     pub fn is_binary(&self) -> bool {
         self.variables.iter().all(|variable| variable.levels.len() == 2)
     }
 
-    /// Refuses a point that has too many or too few levels, or one out of range.
+    /// Refuses a point that has too many or too few levels, or one out of range; constraints are for
+    /// [`admits`](Self::admits).
     pub fn check(&self, point: &Point) -> Result<()> {
         if point.len() != self.dimension() {
             let (found, expected) = (point.len(), self.dimension());
@@ -121,7 +160,7 @@ impl Space {
         Ok(())
     }
 
-    /// A point chosen uniformly.
+    /// A point chosen uniformly among all levels. It does not look at the constraints.
     pub fn random_point(&self, rng: &mut Rng) -> Point {
         let level = |variable: &Variable| rng.random_range(0..variable.levels.len() as u32);
         Point(self.variables.iter().map(level).collect())
@@ -135,18 +174,16 @@ impl Space {
         };
         self.variables.iter().zip(point.iter()).map(word).collect::<Vec<_>>().join(" ")
     }
-}
 
-impl TryFrom<Vec<Variable>> for Space {
-    type Error = Error;
-    fn try_from(variables: Vec<Variable>) -> Result<Self> {
-        Self::new(variables)
-    }
-}
-
-impl From<Space> for Vec<Variable> {
-    fn from(space: Space) -> Self {
-        space.variables
+    /// One of the constraints in the objective's own words: `at most 1 of heated=1, solvent=hexane`.
+    pub fn describe_constraint(&self, constraint: &Constraint) -> String {
+        let words = |literal: Literal| {
+            let named = self.variables.get(literal.index).and_then(|variable| {
+                Some(format!("{}={}", variable.name, variable.levels.get(literal.level as usize)?))
+            });
+            named.unwrap_or_else(|| literal.to_string())
+        };
+        constraint.describe(words)
     }
 }
 
@@ -154,6 +191,19 @@ impl From<Space> for Vec<Variable> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Point(Vec<u32>);
+
+impl Point {
+    /// The levels as they are.
+    pub(crate) fn into_vec(self) -> Vec<u32> {
+        self.0
+    }
+
+    /// Takes other levels into the same room.
+    pub(crate) fn copy_from(&mut self, levels: &[u32]) {
+        self.0.clear();
+        self.0.extend_from_slice(levels);
+    }
+}
 
 impl From<Vec<u32>> for Point {
     fn from(levels: Vec<u32>) -> Self {
@@ -210,8 +260,23 @@ mod tests {
     #[test]
     fn a_space_survives_json() {
         let space = Space::new(vec![Variable::categorical("a", ["x", "y", "z"])]).unwrap();
-        let text = serde_json::to_string(&space).unwrap();
-        assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space);
-        assert!(serde_json::from_str::<Space>("[]").is_err());
+        let never = Constraint::Forbidden(vec![Literal::new(0, 2)]);
+        for space in [space.clone(), space.with_constraints(vec![never]).unwrap()] {
+            let text = serde_json::to_string(&space).unwrap();
+            assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space);
+        }
+        assert!(serde_json::from_str::<Space>(r#"{ "variables": [] }"#).is_err());
+    }
+
+    #[test]
+    fn a_space_admits_the_points_that_keep_its_constraints() {
+        let space =
+            Space::new(vec![Variable::binary("heated"), Variable::categorical("solvent", ["x", "y", "z"])]);
+        let rule = Constraint::Forbidden(vec![Literal::new(0, 1), Literal::new(1, 2)]);
+        let space = space.unwrap().with_constraints(vec![rule.clone()]).unwrap();
+        let admits = |levels: [u32; 2]| space.admits(&Point::from(levels.to_vec()));
+        assert!(admits([1, 1]) && admits([0, 2]) && !admits([1, 2]) && !admits([0, 3]));
+        assert_eq!(space.describe_constraint(&rule), "never all of heated=1, solvent=z");
+        assert!(Space::binary(2).with_constraints(vec![rule]).is_err());
     }
 }

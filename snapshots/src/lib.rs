@@ -36,4 +36,5 @@ const HIDDEN: &[(&str, &str)] = &[
     (r"\bhost\.exe\b", "host"),
     (r"searched: .*", "searched: [folders]"),
     (r#""plan":"[0-9a-f]{64}""#, r#""plan":"[hash]""#),
+    (r#""chain":"[0-9a-f]{16}""#, r#""chain":"[hash]""#),
 ];

@@ -6,30 +6,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::rows::Cell;
+use super::Sink;
 use super::thrift::{BINARY, INT, STRUCT, Thrift, varint};
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8.
-    Text,
-    /// 64 bits, signed.
-    Whole,
-    /// Double precision.
-    Number,
-    /// Yes or no.
-    Flag,
-}
-
-/// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// What it holds.
-    pub kind: Kind,
-}
+use crate::record::tables::{Cell, Column, Kind};
 
 const MAGIC: &[u8] = b"PAR1";
 // Numbers of the format's enumerations.
@@ -38,12 +17,12 @@ const RLE: i64 = 3;
 const RLE_DICTIONARY: i64 = 8;
 
 /// Writes a file, some rows at a time.
-pub struct Writer<W> {
+pub(super) struct Writer<W> {
     out: W,
     written: i64,
     columns: Vec<Column>,
     group_size: usize,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<Cell<'static>>>,
     groups: Vec<RowGroup>,
 }
 
@@ -63,19 +42,13 @@ struct Chunk {
 
 impl<W: Write> Writer<W> {
     /// A file of these columns.
-    pub fn new(mut out: W, columns: Vec<Column>, group_size: usize) -> io::Result<Self> {
+    pub(super) fn new(mut out: W, columns: Vec<Column>, group_size: usize) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(Self { out, written: 4, columns, group_size, rows: Vec::new(), groups: Vec::new() })
     }
 
-    /// One row more.
-    pub fn row(&mut self, row: &[Cell]) -> io::Result<()> {
-        self.rows.push(row.to_vec());
-        if self.rows.len() >= self.group_size { self.group() } else { Ok(()) }
-    }
-
     /// The end of the file.
-    pub fn finish(mut self) -> io::Result<W> {
+    fn end(mut self) -> io::Result<W> {
         self.group()?;
         let metadata = self.metadata();
         self.out.write_all(&metadata)?;
@@ -92,14 +65,14 @@ impl<W: Write> Writer<W> {
         let begin = self.written;
         let mut chunks = Vec::new();
         for (i, column) in self.columns.clone().iter().enumerate() {
-            let cells: Vec<&Cell> = rows.iter().map(|row| &row[i]).collect();
+            let cells: Vec<&Cell<'_>> = rows.iter().map(|row| &row[i]).collect();
             chunks.push(self.chunk(column.kind, &cells)?);
         }
         self.groups.push(RowGroup { rows: rows.len() as i64, bytes: self.written - begin, chunks });
         Ok(())
     }
 
-    fn chunk(&mut self, kind: Kind, cells: &[&Cell]) -> io::Result<Chunk> {
+    fn chunk(&mut self, kind: Kind, cells: &[&Cell<'_>]) -> io::Result<Chunk> {
         let begin = self.written;
         let mut data = levels(cells);
         let mut dictionary = None;
@@ -180,6 +153,9 @@ impl<W: Write> Writer<W> {
                 file.end();
                 file.end();
             }
+            if column.kind == Kind::Whole {
+                file.int(6, 14); // UINT_64: a seed may be above 2^63
+            }
             file.end();
         }
         file.long(3, self.groups.iter().map(|group| group.rows).sum());
@@ -219,6 +195,17 @@ impl<W: Write> Writer<W> {
     }
 }
 
+impl<W: Write> Sink for Writer<W> {
+    fn row(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
+        self.rows.push(row.iter().cloned().map(Cell::into_owned).collect());
+        if self.rows.len() >= self.group_size { self.group() } else { Ok(()) }
+    }
+
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        self.end()?.flush()
+    }
+}
+
 fn physical(kind: Kind) -> i64 {
     match kind {
         Kind::Flag => 0,
@@ -229,21 +216,21 @@ fn physical(kind: Kind) -> i64 {
 }
 
 /// Which cells have a value, run by run, with the length before.
-fn levels(cells: &[&Cell]) -> Vec<u8> {
+fn levels(cells: &[&Cell<'_>]) -> Vec<u8> {
     let present: Vec<u32> = cells.iter().map(|cell| u32::from(**cell != Cell::Nothing)).collect();
     let runs = run_lengths(&present, 1);
     (runs.len() as u32).to_le_bytes().into_iter().chain(runs).collect()
 }
 
 /// The texts there are, and which one each cell has.
-fn distinct<'a>(cells: &[&'a Cell]) -> (Vec<&'a str>, Vec<u32>) {
+fn distinct<'a>(cells: &[&'a Cell<'_>]) -> (Vec<&'a str>, Vec<u32>) {
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
     let (mut texts, mut indices) = (Vec::new(), Vec::new());
     for cell in cells {
         if let Cell::Text(text) = cell {
             let next = places.len() as u32;
             let place = *places.entry(text).or_insert_with(|| {
-                texts.push(text.as_str());
+                texts.push(text.as_ref());
                 next
             });
             indices.push(place);
@@ -297,17 +284,17 @@ mod tests {
             column("flag", Kind::Flag),
         ];
         let mut writer = Writer::new(Vec::new(), columns, 3).unwrap();
-        let text = |text: &str| Cell::Text(text.to_owned());
+        let text = |text: &'static str| Cell::Text(text.into());
         for row in [
             [text("psr"), Cell::Whole(1), Cell::Number(0.1 + 0.2), Cell::Flag(true)],
-            [text("psr"), Cell::Whole(-2), Cell::Nothing, Cell::Flag(false)],
-            [text("λ, \"quoted\""), Cell::Whole(i64::MAX), Cell::Number(-1e-300), Cell::Nothing],
+            [text("psr"), Cell::Whole(2), Cell::Nothing, Cell::Flag(false)],
+            [text("λ, \"quoted\""), Cell::Whole(u64::MAX), Cell::Number(-1e-300), Cell::Nothing],
             [text(""), Cell::Nothing, Cell::Number(f64::INFINITY), Cell::Flag(true)],
             [Cell::Nothing, Cell::Whole(0), Cell::Number(0.0), Cell::Flag(true)],
         ] {
             writer.row(&row).unwrap();
         }
-        writer.finish().unwrap()
+        writer.end().unwrap()
     }
 
     #[test]

@@ -2,20 +2,20 @@
 
 use std::rc::Rc;
 
-use plugin_api::load::Plugin;
-use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Solver, Space, Surrogate};
-use serde_json::Value as Json;
+use plugin_api::load::{LoadedSolver, Plugin};
+use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
+use serde_json::{Map, Value as Json};
 
-use super::error::{Mistake, PlanError};
-use super::{MethodPlan, Setting, Spec};
-use crate::manifest::{Manifest, Method, PluginUse};
+use super::{MethodPlan, PlanError, Seeds, Setting, Spec};
+use crate::manifest::keys::methods::Method;
+use crate::manifest::yaml::KeyPath;
+use crate::manifest::{Manifest, Mistake, PluginUse};
 use crate::plugins::Plugins;
-use crate::trial::seeds::Seeds;
 
 /// The setting of a manifest; `None` where there are mistakes.
 pub(super) fn setting(
     manifest: &Manifest,
-    sweep: Vec<(String, Json)>,
+    sweep: Map<String, Json>,
     plugins: &mut Plugins,
     mistakes: &mut Vec<Mistake>,
 ) -> Option<Setting> {
@@ -23,22 +23,27 @@ pub(super) fn setting(
     let mut resolver = Resolver { plugins, mistakes };
     let benchmark = resolver.benchmark(manifest);
     let encoder = benchmark.as_ref().and_then(|(_, space)| resolver.encoder(manifest, space));
-    let layout = encoder.as_ref().map(|(_, layout)| layout);
-    let methods: Vec<_> = manifest.methods.iter().map(|method| resolver.method(method, layout)).collect();
+    let bits = benchmark.as_ref().zip(encoder.as_ref());
+    let bits = bits.map(|((_, space), (_, layout))| ModelBits { space, layout });
+    let methods: Vec<_> =
+        manifest.methods.iter().map(|method| resolver.method(method, bits.as_ref())).collect();
     let (benchmark, space) = benchmark?;
     resolver.initial_design(manifest, &space);
     let (encoder, _) = encoder?;
     let setting = Setting {
         sweep,
-        initial: manifest.budget.initial,
-        evaluations: manifest.budget.evaluations,
-        l1: manifest.penalty.l1,
-        evaluation: manifest.evaluation,
+        keys: manifest.settings.clone(),
         benchmark,
         encoder,
         methods: methods.into_iter().collect::<Option<_>>()?,
     };
     (mistakes.len() == before).then_some(setting)
+}
+
+/// What a model sees, and the space that it stands for.
+struct ModelBits<'a> {
+    space: &'a Space,
+    layout: &'a Layout,
 }
 
 struct Resolver<'a> {
@@ -51,9 +56,7 @@ impl Resolver<'_> {
         match self.plugins.get(used.kind, &used.name) {
             Ok(plugin) => Some(plugin),
             Err(error) => {
-                // `solver: prs` is wrong at the word; `solver: { use: prs }` below `use`.
-                let inner = used.path.join("use");
-                self.mistakes.push(Mistake::at(if is_bare(used) { &used.path } else { &inner }, error));
+                self.mistakes.push(Mistake::at(&used.name_path(), error));
                 None
             }
         }
@@ -66,7 +69,7 @@ impl Resolver<'_> {
         made: plugin_api::Result<T>,
     ) -> Option<(Spec, T)> {
         match made {
-            Ok(made) => Some((spec(used, plugin), made)),
+            Ok(made) => Some((self.spec(used, plugin), made)),
             Err(source) => {
                 let path = used.options_path().join_option(source.path());
                 let error = PlanError::Options { kind: used.kind, name: used.name.clone(), source };
@@ -76,27 +79,42 @@ impl Resolver<'_> {
         }
     }
 
+    fn spec(&self, used: &PluginUse, plugin: &Plugin) -> Spec {
+        let description = plugin.description();
+        let mut options = description.defaults.clone();
+        merge(&mut options, &used.options);
+        let label = label(&description.name, &options, &description.defaults);
+        Spec {
+            label,
+            name: description.name.clone(),
+            version: description.version.clone(),
+            options,
+            reference: match PluginUse::is_path(&used.name) {
+                true => self.plugins.path(&used.name).display().to_string(),
+                false => description.name.clone(),
+            },
+        }
+    }
+
     fn benchmark(&mut self, manifest: &Manifest) -> Option<(Spec, Space)> {
         let used = manifest.benchmark.as_ref()?;
         let plugin = self.open(used)?;
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
-        let made = plugin.benchmark(&used.options, seed).map(|benchmark| benchmark.space());
+        let made = plugin.benchmark(&used.options, seed).and_then(|benchmark| benchmark.space());
         self.made(used, &plugin, made)
     }
 
     fn encoder(&mut self, manifest: &Manifest, space: &Space) -> Option<(Spec, Layout)> {
         let benchmark = manifest.benchmark.as_ref()?;
-        let fitting = || PluginUse {
-            kind: Kind::Encoder,
-            name: if space.is_binary() { "binary" } else { "one-hot" }.to_owned(),
-            options: Json::Object(serde_json::Map::new()),
-            path: benchmark.path.clone(),
+        let fitting = || {
+            let name = if space.is_binary() { "binary" } else { "one-hot" };
+            PluginUse::bare(Kind::Encoder, name, benchmark.path.clone())
         };
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
         match plugin.encoder(&used.options, space) {
-            Ok(encoder) => Some((spec(&used, &plugin), encoder.layout())),
+            Ok(encoder) => Some((self.spec(&used, &plugin), encoder.layout())),
             Err(source) if source.kind() == plugin_api::ErrorKind::Options => {
                 self.made(&used, &plugin, Err(source))
             }
@@ -109,14 +127,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn method(&mut self, method: &Method, layout: Option<&Layout>) -> Option<MethodPlan> {
-        let surrogate = self.surrogate(&method.surrogate, layout);
+    fn method(&mut self, method: &Method, bits: Option<&ModelBits<'_>>) -> Option<MethodPlan> {
+        let surrogate = self.surrogate(&method.surrogate, bits);
         let solvers: Vec<_> = std::iter::once(&method.solver)
             .chain(&method.shadows)
             .map(|used| {
-                let (spec, properties) = self.solver(used)?;
-                if let (Some((_, draws)), Some(layout)) = (&surrogate, layout) {
-                    self.match_up(used, properties, &method.surrogate, *draws, layout);
+                let (spec, solver) = self.solver(used)?;
+                if let (Some((_, draws)), Some(bits)) = (&surrogate, bits) {
+                    self.match_up(used, &solver, &method.surrogate, *draws, bits);
                 }
                 Some(spec)
             })
@@ -127,64 +145,60 @@ impl Resolver<'_> {
         Some(MethodPlan { name: method.name.clone(), surrogate, solver, shadows: solvers.collect() })
     }
 
-    fn surrogate(&mut self, used: &PluginUse, layout: Option<&Layout>) -> Option<(Spec, AcquisitionKind)> {
+    fn surrogate(
+        &mut self,
+        used: &PluginUse,
+        bits: Option<&ModelBits<'_>>,
+    ) -> Option<(Spec, AcquisitionKind)> {
         let plugin = self.open(used)?;
-        let made = plugin.surrogate(&used.options, layout?).map(|surrogate| surrogate.draws());
+        let made = plugin.surrogate(&used.options, bits?.layout).map(|surrogate| surrogate.draws());
         self.made(used, &plugin, made)
     }
 
-    fn solver(&mut self, used: &PluginUse) -> Option<(Spec, (AcquisitionKind, bool))> {
+    fn solver(&mut self, used: &PluginUse) -> Option<(Spec, LoadedSolver)> {
         let plugin = self.open(used)?;
-        let made = plugin.solver(&used.options).map(|solver| (solver.takes(), solver.keeps_groups()));
+        let made = plugin.solver(&used.options);
         self.made(used, &plugin, made)
     }
 
+    /// Says which solver cannot do what its method asks of it: the function's kind, its groups, its constraints.
     fn match_up(
         &mut self,
-        solver: &PluginUse,
-        (takes, keeps_groups): (AcquisitionKind, bool),
+        used: &PluginUse,
+        solver: &LoadedSolver,
         surrogate: &PluginUse,
         draws: AcquisitionKind,
-        layout: &Layout,
+        bits: &ModelBits<'_>,
     ) {
-        if draws == AcquisitionKind::Quadratic {
-            return;
+        let names = || (used.name.clone(), surrogate.name.clone());
+        if !solver.takes(draws) {
+            let (solver, surrogate) = names();
+            self.mistakes.push(Mistake::at(&used.path, PlanError::Kind { solver, surrogate, draws }));
+        } else if draws != AcquisitionKind::Quadratic
+            && !solver.keeps(Rule::Groups)
+            && !bits.layout.groups().is_empty()
+        {
+            let (solver, surrogate) = names();
+            self.mistakes.push(Mistake::at(&used.path, PlanError::Groups { solver, surrogate }));
         }
-        let (name, surrogate) = (solver.name.clone(), surrogate.name.clone());
-        if takes == AcquisitionKind::Quadratic {
-            let error = PlanError::GeneralFunction { solver: name, surrogate };
-            self.mistakes.push(Mistake::at(&solver.path, error));
-        } else if !keeps_groups && !layout.groups().is_empty() {
-            self.mistakes.push(Mistake::at(&solver.path, PlanError::Groups { solver: name, surrogate }));
+        let broken = bits.layout.constraints().iter().find(|constraint| !solver.keeps(constraint.rule()));
+        if let Some(constraint) = broken {
+            // In the objective's own words where it is the objective's.
+            let own = bits.space.constraints().iter().find(|own| own.rule() == constraint.rule());
+            let words = own.map_or_else(|| constraint.to_string(), |own| bits.space.describe_constraint(own));
+            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words };
+            self.mistakes.push(Mistake::at(&used.path, error));
         }
     }
 
     fn initial_design(&mut self, manifest: &Manifest, space: &Space) {
         let levels = space.variables().iter().map(|variable| variable.levels().len());
         let points = levels.fold(1_usize, usize::saturating_mul);
-        let initial = manifest.budget.initial;
+        let initial = manifest.settings.budget.initial;
         if initial > points {
-            let path = crate::yaml::KeyPath::root().join("budget").join("initial");
+            let path = KeyPath::root().join("budget").join("initial");
             self.mistakes.push(Mistake::at(&path, PlanError::SmallSpace { initial, points }));
         }
-    }
-}
-
-fn is_bare(used: &PluginUse) -> bool {
-    used.options.as_object().is_none_or(serde_json::Map::is_empty)
-}
-
-fn spec(used: &PluginUse, plugin: &Plugin) -> Spec {
-    let description = plugin.description();
-    let mut options = description.defaults.clone();
-    merge(&mut options, &used.options);
-    let label = label(&description.name, &options, &description.defaults);
-    Spec {
-        label,
-        name: description.name.clone(),
-        version: description.version.clone(),
-        options,
-        reference: if used.name.contains(['/', '\\']) { used.name.clone() } else { description.name.clone() },
     }
 }
 
@@ -206,5 +220,26 @@ fn merge(defaults: &mut Json, given: &Json) {
             }
         }
         (default, given) => *default = given.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_given_stands_over_the_defaults_key_by_key() {
+        let mut options = json!({ "a": 1, "b": { "c": 2, "d": 3 }, "e": [1, 2] });
+        merge(&mut options, &json!({ "b": { "c": 5 }, "e": [7], "f": null }));
+        assert_eq!(options, json!({ "a": 1, "b": { "c": 5, "d": 3 }, "e": [7], "f": null }));
+    }
+
+    #[test]
+    fn a_label_has_the_options_that_differ() {
+        let defaults = json!({ "steps": 10, "rounding": "best" });
+        assert_eq!(label("sdp", &defaults, &defaults), "sdp");
+        let options = json!({ "steps": 10, "rounding": "authors" });
+        assert_eq!(label("sdp", &options, &defaults), "sdp[rounding=authors]");
     }
 }

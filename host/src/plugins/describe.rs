@@ -4,10 +4,10 @@ use plugin_api::Kind;
 use plugin_api::load::Description;
 use serde_json::{Value as Json, json};
 
-use super::locate::{Folders, OpenError};
+use super::locate::{FileError, Folders};
 
 /// Every plugin found, and every file that looks like one and is none.
-pub fn find(folders: &Folders) -> (Vec<Description>, Vec<OpenError>) {
+pub fn find(folders: &Folders) -> (Vec<Description>, Vec<FileError>) {
     let mut found = Vec::new();
     let mut broken = Vec::new();
     for (kind, path) in folders.all() {

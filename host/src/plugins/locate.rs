@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use plugin_api::Kind;
 use plugin_api::load::{LoadError, Plugin};
 
+use super::PluginArguments;
 use super::trust::{self, Insecure};
-use crate::cli::PluginArguments;
 use crate::diagnostic::nearest;
 
 /// The variable that names folders of plugins, separated as in `PATH`.
@@ -15,7 +15,7 @@ pub const PATH_VARIABLE: &str = "HOST_PLUGIN_PATH";
 
 /// Why a file was not opened.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
+pub enum FileError {
     /// Others may write to it.
     #[error("{0}")]
     Insecure(Insecure),
@@ -32,10 +32,11 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders given explicitly, then `HOST_PLUGIN_PATH`, the executable's own, `plugins` beside it, and
-    /// the user's.
-    pub fn of(plugins: &PluginArguments) -> Self {
-        let given = plugins.directories.iter().filter_map(|folder| std::path::absolute(folder).ok());
+    /// The folders of the command line, those of a manifest, then `HOST_PLUGIN_PATH`, the executable's own, `plugins`
+    /// beside it, and the user's.
+    pub fn of(plugins: &PluginArguments, manifest: &[PathBuf]) -> Self {
+        let given = plugins.directories.iter().chain(manifest);
+        let given = given.filter_map(|folder| std::path::absolute(folder).ok());
         let mut folders: Vec<PathBuf> = given.collect();
         if let Some(variable) = std::env::var_os(PATH_VARIABLE) {
             // An empty entry would mean the current folder.
@@ -50,11 +51,11 @@ impl Folders {
     }
 
     /// Opens a file as a plugin of this kind, unless others could have put their code into it: loading is running.
-    pub fn open(&self, kind: Kind, path: &Path) -> Result<Plugin, OpenError> {
+    pub fn open(&self, kind: Kind, path: &Path) -> Result<Plugin, FileError> {
         if !self.allow_insecure {
-            trust::check(path).map_err(OpenError::Insecure)?;
+            trust::check(path).map_err(FileError::Insecure)?;
         }
-        Plugin::load_kind(path, kind).map_err(OpenError::Load)
+        Plugin::load_kind(path, kind).map_err(FileError::Load)
     }
 
     /// The folders that exist, as people read them.
@@ -129,7 +130,7 @@ mod tests {
     fn the_current_folder_is_never_searched() {
         let here = std::env::current_dir().unwrap();
         assert!(
-            Folders::of(&PluginArguments::default())
+            Folders::of(&PluginArguments::default(), &[])
                 .folders
                 .iter()
                 .all(|folder| folder.is_absolute() && *folder != here)

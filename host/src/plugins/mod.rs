@@ -1,4 +1,4 @@
-//! The loaded plugins, by kind and name.
+//! Plugins: found by name, checked for who may have written them, opened once, described.
 
 pub mod describe;
 pub mod locate;
@@ -11,8 +11,45 @@ use std::rc::Rc;
 use plugin_api::Kind;
 use plugin_api::load::Plugin;
 
-use self::locate::Folders;
-use crate::plan::error::PlanError;
+use self::locate::{FileError, Folders};
+use crate::diagnostic::Diagnostic;
+
+/// Where plugins come from.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct PluginArguments {
+    /// Another folder with plugins, searched first. May be repeated.
+    #[arg(long = "plugin-dir", value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Load plugins even where other users of this machine could have changed them.
+    #[arg(long = "allow-insecure-plugins")]
+    pub allow_insecure: bool,
+}
+
+/// Why there is no such plugin.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("no {kind} named `{name}`")]
+    Unknown { kind: Kind, name: String, nearest: Option<String>, folders: Vec<String> },
+    #[error("the {kind} `{name}` cannot be loaded")]
+    File { kind: Kind, name: String, source: FileError },
+}
+
+impl From<OpenError> for Diagnostic {
+    fn from(error: OpenError) -> Self {
+        let diagnostic = Self::new(error.to_string());
+        match error {
+            OpenError::Unknown { nearest, folders, .. } => {
+                let meant = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+                let searched = folders.join(", ");
+                diagnostic.hint(format!("{meant}`host plugins list` shows all; searched: {searched}"))
+            }
+            OpenError::File { source: source @ FileError::Insecure(_), .. } => diagnostic
+                .because(source)
+                .hint("`chmod go-w` on it, or --allow-insecure-plugins where you trust who may write there"),
+            OpenError::File { source, .. } => diagnostic.because(source),
+        }
+    }
+}
 
 /// Opens plugins as they are asked for, each file once.
 pub struct Plugins {
@@ -29,11 +66,11 @@ impl Plugins {
     }
 
     /// The plugin `name`: a name, or a path where there is a separator in it.
-    pub fn get(&mut self, kind: Kind, name: &str) -> Result<Rc<Plugin>, PlanError> {
+    pub fn get(&mut self, kind: Kind, name: &str) -> Result<Rc<Plugin>, OpenError> {
         let path = if name.contains(['/', '\\']) {
-            self.base.join(name.trim_start_matches("./"))
+            self.path(name)
         } else {
-            self.folders.find(kind, name).ok_or_else(|| PlanError::UnknownPlugin {
+            self.folders.find(kind, name).ok_or_else(|| OpenError::Unknown {
                 kind,
                 name: name.to_owned(),
                 nearest: self.folders.nearest(kind, name),
@@ -45,10 +82,15 @@ impl Plugins {
         {
             return Ok(plugin.clone());
         }
-        let failed = |source| PlanError::Load { kind, name: name.to_owned(), source };
+        let failed = |source| OpenError::File { kind, name: name.to_owned(), source };
         let plugin = Rc::new(self.folders.open(kind, &path).map_err(failed)?);
         self.loaded.insert(path, plugin.clone());
         Ok(plugin)
+    }
+
+    /// The file that a path in a manifest leads to.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.base.join(name.trim_start_matches("./"))
     }
 
     /// Every plugin that was opened so far.

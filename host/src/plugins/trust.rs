@@ -1,4 +1,4 @@
-//! Who could have put code into a plugin's file. Loading a plugin runs it with all rights of whoever runs the host,
+//! Who could have put code into a plugin's file. Loading a plugin runs it with all rights of the user who runs the host,
 //! so a file or folder that others may write to is refused.
 
 use std::fmt;
@@ -56,7 +56,7 @@ pub fn check(file: &Path) -> Result<(), Insecure> {
     Ok(())
 }
 
-/// Elsewhere than on Unix, nobody is refused: permissions there cannot be read this way.
+/// On other systems than Unix, nobody is refused: permissions there cannot be read this way.
 #[cfg(not(unix))]
 pub fn check(_file: &Path) -> Result<(), Insecure> {
     Ok(())

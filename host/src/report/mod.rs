@@ -1,20 +1,11 @@
 //! Runs' folders → a page, figures and tables. Only recorded files are read, so a report can be made again at any
 //! time, also while trials run.
 
-pub mod afo;
-pub mod collect;
-pub mod compare;
-pub mod csv;
-pub mod figures;
-pub mod model;
-pub mod page;
-pub mod record;
-pub mod settings;
-pub mod statistics;
-pub mod summary;
-pub mod table;
-pub mod trial_files;
-pub mod words;
+mod analysis;
+mod figures;
+mod page;
+mod terminal;
+mod words;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -22,13 +13,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use self::collect::RunFolder;
+use self::analysis::model::Model;
+use self::analysis::trial::TrialRecord;
 use self::figures::Figure;
-use self::model::Model;
 use self::page::Page;
-use self::record::TrialRecord;
 use crate::diagnostic::Diagnostic;
-use crate::files;
+use crate::record::tables::Table;
+use crate::record::{Broken, RunFolder, TrialFiles};
+use crate::{export, files};
 
 /// The page's name.
 pub const REPORT: &str = "report.html";
@@ -41,6 +33,10 @@ pub struct Reported {
     pub page: PathBuf,
     /// The table for a terminal.
     pub table: String,
+    /// Journals that are not what was written; their trials are left out.
+    pub broken: Vec<Broken>,
+    /// What was wrong with answers of solvers, one for each solver that gave false ones.
+    pub flaws: Vec<Diagnostic>,
 }
 
 /// Makes the report of one run or of several beside each other.
@@ -48,7 +44,8 @@ pub struct Reported {
 /// That of one goes into its folder, with its tables; that of several into `comparison` where their paths part.
 /// With `output`, it goes into that folder, or, where that is the name of an HTML file, into this file alone.
 pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Diagnostic> {
-    let runs: Vec<RunFolder> = folders.iter().map(|folder| open(folder)).collect::<Result<_, _>>()?;
+    let runs: Vec<RunFolder> =
+        folders.iter().map(|folder| RunFolder::open(folder)).collect::<Result<_, _>>()?;
     let alone = output.filter(|path| path.extension().is_some_and(|extension| extension == "html"));
     let place = match (output, alone, folders) {
         (Some(output), None, _) => output.to_owned(),
@@ -62,10 +59,11 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         std::fs::create_dir_all(&place).map_err(cannot)?;
     }
     let labels = labels(folders);
-    let (mut trials, mut counts) = (Vec::new(), Vec::new());
+    let (mut trials, mut counts, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     for (run, label) in runs.iter().zip(&labels) {
         let tables = (runs.len() == 1 && alone.is_none()).then_some(place.as_path());
-        let mut records = read(run, tables).map_err(cannot)?;
+        let (mut records, mut journals) = read(run, tables).map_err(cannot)?;
+        broken.append(&mut journals);
         counts.push((records.len(), records.iter().filter(|record| record.is_finished()).count()));
         if runs.len() > 1 {
             records.iter_mut().for_each(|record| name_after(record, label));
@@ -74,8 +72,14 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
     }
     let model = Model::new(&trials);
     let groups = figures::figures(&model);
-    let html =
-        page::page(&Page { runs: &runs, labels: &labels, counts: &counts, model: &model, figures: &groups });
+    let html = page::page(&Page {
+        runs: &runs,
+        labels: &labels,
+        counts: &counts,
+        broken: &broken,
+        model: &model,
+        figures: &groups,
+    });
     let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
     files::replace(&page, html.as_bytes()).map_err(cannot)?;
     if alone.is_none() {
@@ -88,59 +92,66 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         draw(&all, &place.join(FIGURES)).map_err(cannot)?;
         files::replace(&place.join("summary.json"), &summary(&runs, &labels, &model)).map_err(cannot)?;
     }
-    Ok(Reported { page, table: table::table(&model.summaries) })
+    let flaws = flaws(&trials);
+    Ok(Reported { page, table: terminal::table(&model.summaries), broken, flaws })
 }
 
-/// Looks into a run's folder.
-pub fn open(folder: &Path) -> Result<RunFolder, Diagnostic> {
-    RunFolder::open(folder).map_err(|error| {
-        Diagnostic::new(format!("{} is not the folder of a run", folder.display()))
-            .because(format!("its plan.yaml cannot be read: {error}"))
-            .hint("the last line of `host run` names the folder: results/NAME/ID")
-    })
-}
-
-/// Reads all trials, and writes the tables on the way where there is a place for them.
-fn read(run: &RunFolder, tables: Option<&Path>) -> io::Result<Vec<TrialRecord>> {
+/// Reads all trials, and writes the tables on the way where there is a place for them. Answers which journals are broken.
+fn read(run: &RunFolder, tables: Option<&Path>) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
     let mut records = Vec::new();
     let Some(place) = tables else {
-        run.each(TrialRecord::from, |record| {
+        let broken = run.each(TrialRecord::from, |record| {
             records.push(record);
             Ok(())
         })?;
-        return Ok(records);
+        return Ok((records, broken));
     };
-    let keys = sweep_keys(run);
-    let prepare = |files: trial_files::TrialFiles| {
-        let (mut evaluations, mut problems) = (Vec::new(), Vec::new());
-        csv::trace(&files, &keys, &mut evaluations)
-            .and_then(|()| csv::afo(&files, &keys, &mut problems))
-            .map(|()| (evaluations, problems, TrialRecord::from(files)))
+    let prepare = |trial: TrialFiles| -> io::Result<_> {
+        let rows = Table::ALL.map(|table| export::csv_rows(table, run, &trial));
+        Ok((rows, TrialRecord::from(trial)))
     };
-    let mut write = |trace: &mut File, afo: &mut File| {
-        let (mut trace, mut afo) = (BufWriter::new(trace), BufWriter::new(afo));
-        csv::header(&mut trace, &keys, &csv::TRACE)?;
-        csv::header(&mut afo, &keys, &csv::AFO)?;
-        run.each(prepare, |prepared| {
-            let (evaluations, problems, record) = prepared?;
-            trace.write_all(&evaluations)?;
-            afo.write_all(&problems)?;
+    let mut broken = Vec::new();
+    let mut write = |files: [&mut File; 2]| {
+        let mut files = files.map(BufWriter::new);
+        for (file, table) in files.iter_mut().zip(Table::ALL) {
+            file.write_all(&export::csv_header(table, run)?)?;
+        }
+        broken = run.each(prepare, |prepared| {
+            let (rows, record) = prepared?;
+            for (file, rows) in files.iter_mut().zip(rows) {
+                file.write_all(&rows?)?;
+            }
             records.push(record);
             Ok(())
         })?;
-        trace.flush().and_then(|()| afo.flush())
+        files.iter_mut().try_for_each(Write::flush)
     };
-    files::replace_with(&place.join("trace.csv"), |trace| {
-        files::replace_with(&place.join("afo.csv"), |afo| write(trace, afo))
-    })?;
-    Ok(records)
+    let [trace, afo] = Table::ALL.map(|table| place.join(format!("{}.csv", table.name())));
+    files::replace_with(&trace, |trace| files::replace_with(&afo, |afo| write([trace, afo])))?;
+    Ok((records, broken))
 }
 
-/// The sweep's keys, from the first trial that has begun.
-pub fn sweep_keys(run: &RunFolder) -> Vec<String> {
-    let folder = run.path.join(crate::run::TRIALS);
-    let first = run.trials.iter().find_map(|id| trial_files::read(&folder.join(id)));
-    first.map(|trial| trial.started.sweep.keys().cloned().collect()).unwrap_or_default()
+/// One diagnostic for each solver that gave false answers, with the first of them.
+fn flaws(trials: &[TrialRecord]) -> Vec<Diagnostic> {
+    let mut solvers: Vec<(&str, usize, String)> = Vec::new();
+    for trial in trials {
+        for flaw in trial.flaws.iter().filter(|flaw| !flaw.failed) {
+            match solvers.iter_mut().find(|(solver, _, _)| *solver == flaw.solver) {
+                Some((_, count, _)) => *count += 1,
+                None => {
+                    let place = format!("in trial `{}`, iteration {}", trial.started.trial, flaw.iteration);
+                    solvers.push((&flaw.solver, 1, format!("{place}: {}", flaw.words)));
+                }
+            }
+        }
+    }
+    let told = |(solver, count, first): (&str, usize, String)| {
+        let answers = if count == 1 { "a false answer".to_owned() } else { format!("{count} false answers") };
+        Diagnostic::new(format!("solver `{solver}` gave {answers}"))
+            .because(if count == 1 { first } else { format!("the first {first}") })
+            .hint("nothing false is in the results, which may still be worse for it; the report lists them")
+    };
+    solvers.into_iter().map(told).collect()
 }
 
 /// Writes every figure that has a name, as SVG and PNG, on all cores.

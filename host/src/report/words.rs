@@ -1,10 +1,10 @@
 //! What may be concluded from a comparison, and what not, as sentences.
 
-use super::compare::{Comparison, LEVEL};
-use super::table::number;
+use super::analysis::compare::{Comparison, LEVEL};
+use crate::text::number;
 
 /// What one comparison says, where `count` of them were made.
-pub fn conclusion(comparison: &Comparison, count: usize) -> String {
+pub(super) fn conclusion(comparison: &Comparison, count: usize) -> String {
     let Comparison { first, second, seeds, better, equal, worse, .. } = comparison;
     let (Some(difference), Some(p)) = (comparison.mean_difference, comparison.p_corrected) else {
         return format!(
@@ -50,15 +50,15 @@ pub fn conclusion(comparison: &Comparison, count: usize) -> String {
     )
 }
 
-/// How many seeds it takes until a win on every one of them counts among so many comparisons: n of a kind have
+/// How many seeds it takes until a win on every one of them counts among this many comparisons: n of a kind have
 /// p = 2 / 2ⁿ.
-pub fn seeds_needed(comparisons: usize) -> usize {
+pub(super) fn seeds_needed(comparisons: usize) -> usize {
     let counts = |seeds: usize| comparisons.max(1) as f64 * libm::exp2(1.0 - seeds as f64) <= LEVEL;
     (1..).find(|&seeds| counts(seeds)).expect("halves fall below any level")
 }
 
 /// A probability for people.
-pub fn probability(p: f64) -> String {
+pub(super) fn probability(p: f64) -> String {
     if p < 1e-4 {
         "below 0.0001".to_owned()
     } else if p < 0.01 {
@@ -71,7 +71,7 @@ pub fn probability(p: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::statistics::Interval;
+    use crate::report::analysis::statistics::Interval;
 
     fn comparison() -> Comparison {
         Comparison {

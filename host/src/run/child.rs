@@ -1,7 +1,7 @@
-//! A trial's own process: what it does, and how it tells whoever started it.
+//! A trial's own process.
 //!
 //! It speaks in lines of JSON on its standard output and hears one word, `stop`, on its standard input. When the
-//! input ends, whoever started it is gone, and it ends at once with all that it has started.
+//! input ends, the program that started it is gone, and it ends at once with all that it has started.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -10,67 +10,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::progress::Activity;
-use super::{TrialFailure, open_trial, run_trial};
-use crate::cli::PluginArguments;
-use crate::trial::event::Event;
-use crate::trial::journal::Signal;
-use crate::trial::optimize::Step;
-
-/// What a child says.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Line {
-    /// It is there.
-    Alive,
-    /// It turns to something that may take its time.
-    Begins { activity: Activity },
-    /// It evaluates this point, for the first time or again.
-    Evaluating { evaluation: usize },
-    /// How far the trial is.
-    Advanced { evaluation: usize, best: Option<f64> },
-    /// Why it failed.
-    Failed { reason: String },
-}
-
-/// The word that asks a child to stop after the evaluation under way.
-pub(super) const STOP: &str = "stop\n";
-
-/// A child's exit code when it stopped on request.
-pub(super) const STOPPED: u8 = 3;
+use super::TrialFailure;
+use super::in_process::{failure, run_trial};
+use super::protocol::{Message, STOP, STOPPED, Speaker};
+use crate::plan::TrialId;
+use crate::plugins::PluginArguments;
+use crate::trial::OpenTrial;
 
 /// How often a child says that it is there.
-pub(super) const HEARTBEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Runs one trial, attached to the process that started this one.
-pub fn child(folder: &Path, id: &str, plugins: &PluginArguments, trust: bool) -> ExitCode {
+pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
     end_with_parent();
     let words = Arc::new(Words::take_over());
     let stop = Arc::new(AtomicBool::new(false));
     listen(stop.clone());
     beat(words.clone());
-    let ended = open_trial(folder, id, plugins).and_then(|mut trial| {
+    let ended = OpenTrial::open(folder, id, plugins).map_err(failure).and_then(|mut trial| {
         limit_memory(trial.memory()).map_err(TrialFailure::Failed)?;
-        run_trial(&mut trial, folder, trust, &stop, &mut |signal| {
-            let line = match signal {
-                Signal::Begins(Step::Fit(_)) => Line::Begins { activity: Activity::Fit },
-                Signal::Begins(Step::Solve(..)) => Line::Begins { activity: Activity::Solve },
-                Signal::Begins(Step::Evaluate(evaluation)) => Line::Evaluating { evaluation },
-                Signal::Happened(Event::Evaluated(evaluated)) => {
-                    Line::Advanced { evaluation: evaluated.evaluation, best: evaluated.best }
-                }
-                Signal::Happened(_) => return,
-            };
-            words.say(&line);
-        })
+        run_trial(&mut trial, trust, &stop, &mut Speaker(|message: Message| words.say(&message)))
     });
     match ended {
         Ok(()) => 0.into(),
         Err(TrialFailure::Stopped) => STOPPED.into(),
         Err(TrialFailure::Failed(reason)) => {
-            words.say(&Line::Failed { reason });
+            words.say(&Message::Failed { reason });
             1.into()
         }
     }
@@ -99,11 +64,11 @@ impl Words {
         Self(Mutex::new(Box::new(std::io::stdout())))
     }
 
-    fn say(&self, line: &Line) {
-        let mut text = serde_json::to_string(line).expect("a line is plain data");
+    fn say(&self, message: &Message) {
+        let mut text = serde_json::to_string(message).expect("a message is plain data");
         text.push('\n');
         let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever listened may be gone; then the input ends too, and this process with it.
+        // The listener may be gone; then the input ends too, and this process with it.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
@@ -123,7 +88,7 @@ fn listen(stop: Arc<AtomicBool>) {
 fn beat(words: Arc<Words>) {
     std::thread::spawn(move || {
         loop {
-            words.say(&Line::Alive);
+            words.say(&Message::Alive);
             std::thread::sleep(HEARTBEAT);
         }
     });
@@ -144,7 +109,7 @@ fn end_at_once() -> ! {
     #[cfg(unix)]
     {
         use rustix::process::{Signal, getpgrp, getpid, kill_current_process_group, kill_process};
-        // Started by hand, it may share its group with whoever did.
+        // Started by hand, it may share its group with a shell.
         if getpgrp() == getpid() {
             let _ = kill_current_process_group(Signal::KILL);
         }

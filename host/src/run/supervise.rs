@@ -3,17 +3,18 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use super::child::{Line, STOP, STOPPED};
-use super::progress::Activity;
-use super::{Job, Settings, TRIALS, TrialFailure};
-use crate::trial::incident::{self, Incident};
-use crate::trial::journal::is_finished;
+use super::children::Children;
+use super::executor::{Job, TrialFailure};
+use super::protocol::{Message, STOP, STOPPED};
+use crate::plan::TrialId;
+use crate::record::incident::{self, Incident};
+use crate::record::{Step, TRIALS, is_finished};
 
 /// How often a process may die in a row without having come any further. Dying in an evaluation is another matter:
 /// the manifest says how often that is tried again.
@@ -34,23 +35,31 @@ const LAST_WORDS: usize = 20;
 /// What Rust says before it aborts for want of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
-/// What a supervisor tells the run.
-pub(super) enum Message {
+/// When a trial's process is ended.
+pub struct Limits {
+    /// How long it may say nothing.
+    pub patience: Duration,
+    /// How long a surrogate or solver may take over one step.
+    pub step_timeout: Option<Duration>,
+}
+
+/// What a supervisor tells the run of its trial.
+pub(super) enum Report {
     Begins(Job),
-    Doing(String, Activity),
-    Advanced(String, usize, Option<f64>),
-    Said(String, String),
-    Ended(String, Result<(), TrialFailure>),
+    Heard(Message),
+    /// A line of the error output, or of what is no message.
+    Said(String),
+    Ended(Result<(), TrialFailure>),
 }
 
 /// One trial, and all that watching over it takes.
 pub(super) struct Supervisor<'a> {
+    pub(super) children: &'a Children,
     pub(super) executable: &'a Path,
     pub(super) folder: &'a Path,
     pub(super) job: &'a Job,
-    pub(super) settings: &'a Settings,
     pub(super) stop: &'a AtomicBool,
-    pub(super) messages: &'a mpsc::SyncSender<Message>,
+    pub(super) reports: &'a mpsc::SyncSender<(TrialId, Report)>,
 }
 
 /// How a process ended.
@@ -62,13 +71,26 @@ enum End {
 }
 
 struct Death {
-    evaluation: Option<usize>,
+    during: Option<Step>,
     timed_out: bool,
+    from_outside: bool,
     /// Without what differs from one time to the next: it may stand in a journal.
     reason: String,
     last_words: Vec<String>,
     /// Whether the trial came any further in this life.
     advanced: bool,
+}
+
+impl Death {
+    /// Whether the trial will not come to the same place again: an evaluation has a limited number of tries, and a
+    /// shadow that took the process with it is not asked again.
+    fn is_settled(&self) -> bool {
+        match &self.during {
+            Some(Step::Evaluate { .. }) => true,
+            Some(Step::Solve { followed: false, .. }) => !self.from_outside,
+            _ => false,
+        }
+    }
 }
 
 impl Supervisor<'_> {
@@ -82,12 +104,14 @@ impl Supervisor<'_> {
                 End::Failed(reason) => return self.fail(reason),
                 End::Died(death) => death,
             };
-            let Death { evaluation, timed_out, reason, last_words, advanced } = death;
-            self.note(&Incident::Died { evaluation, timed_out, reason: reason.clone() })?;
+            let settled = death.is_settled();
+            let Death { during, timed_out, from_outside, reason, last_words, advanced } = death;
+            let place = during.as_ref().map(place).unwrap_or_default();
+            self.note(&Incident::Died { during, timed_out, from_outside, reason: reason.clone() })?;
             if self.stop.load(Ordering::Relaxed) {
                 return Err(TrialFailure::Stopped);
             }
-            restarts = if advanced || evaluation.is_some() { 0 } else { restarts + 1 };
+            restarts = if advanced || settled { 0 } else { restarts + 1 };
             if restarts > RESTARTS {
                 let times = restarts;
                 return self.fail(match &last_words[..] {
@@ -97,8 +121,7 @@ impl Supervisor<'_> {
                     }
                 });
             }
-            let place = evaluation.map(|at| format!(" in evaluation {at}")).unwrap_or_default();
-            self.send(Message::Said(self.job.id.clone(), format!("{reason}{place}; starting it again")));
+            self.send(Report::Said(format!("{reason}{place}; starting it again")));
         }
     }
 
@@ -107,8 +130,12 @@ impl Supervisor<'_> {
         Err(TrialFailure::Failed(reason))
     }
 
+    fn trial_folder(&self) -> PathBuf {
+        self.folder.join(TRIALS).join(self.job.id.to_string())
+    }
+
     fn note(&self, incident: &Incident) -> Result<(), TrialFailure> {
-        let folder = self.folder.join(TRIALS).join(&self.job.id);
+        let folder = self.trial_folder();
         incident::add(&folder, incident).map_err(|error| {
             let reason = incident.reason();
             TrialFailure::Failed(format!(
@@ -118,21 +145,21 @@ impl Supervisor<'_> {
         })
     }
 
-    fn send(&self, message: Message) {
+    fn send(&self, report: Report) {
         // The run outlives its supervisors.
-        let _ = self.messages.send(message);
+        let _ = self.reports.send((self.job.id.clone(), report));
     }
 
     fn start(&self) -> Result<Child, TrialFailure> {
         let mut command = Command::new(self.executable);
-        command.arg("trial").arg(self.folder).arg(&self.job.id).arg("--attached");
-        for directory in &self.settings.plugins.directories {
+        command.arg("trial").arg(self.folder).arg(self.job.id.to_string()).arg("--attached");
+        for directory in &self.children.plugins.directories {
             command.arg("--plugin-dir").arg(directory);
         }
-        if self.settings.plugins.allow_insecure {
+        if self.children.plugins.allow_insecure {
             command.arg("--allow-insecure-plugins");
         }
-        if self.settings.allow_changed_plugins {
+        if self.children.allow_changed_plugins {
             command.arg("--allow-changed-plugins");
         }
         // A group of its own: what a plugin starts can be ended with it, and Ctrl-C is for the host alone.
@@ -150,7 +177,7 @@ impl Supervisor<'_> {
         let stdout = child.stdout.take();
         // Not scoped: a process that a plugin has sent its own ways may keep the pipes open for ever.
         std::thread::spawn(move || each_line(stdout, |line| drop(sender.send(line))));
-        let words = LastWords::listen(child.stderr.take(), &self.job.id, self.messages.clone());
+        let words = LastWords::listen(child.stderr.take(), &self.job.id, self.reports.clone());
         let mut watch = Watch::new();
         let status = loop {
             if self.stop.load(Ordering::Relaxed) && !watch.told {
@@ -187,44 +214,43 @@ impl Supervisor<'_> {
 
     fn hear(&self, line: &str, watch: &mut Watch) {
         watch.silent = Duration::ZERO;
-        let id = || self.job.id.clone();
-        match serde_json::from_str(line) {
-            Ok(Line::Alive) => {}
-            Ok(Line::Begins { activity }) => {
-                watch.evaluating = None;
-                watch.step = Some((activity, Duration::ZERO));
-                self.send(Message::Doing(id(), activity));
-            }
-            Ok(Line::Evaluating { evaluation }) => {
-                watch.evaluating = Some(evaluation);
-                watch.step = Some((Activity::Evaluate, Duration::ZERO));
-                self.send(Message::Doing(id(), Activity::Evaluate));
-            }
-            Ok(Line::Advanced { evaluation, best }) => {
-                watch.advanced |= watch.evaluating.take().is_some();
+        let Ok(message) = serde_json::from_str::<Message>(line) else {
+            return self.send(Report::Said(line.to_owned()));
+        };
+        match &message {
+            Message::Alive => return,
+            Message::Begins(step) => watch.step = Some((step.clone(), Duration::ZERO)),
+            Message::Advanced { .. } => {
+                // What was read from the journal is nothing new.
+                watch.advanced |= matches!(watch.step, Some((Step::Evaluate { .. }, _)));
                 watch.step = None;
-                self.send(Message::Advanced(id(), evaluation, best));
             }
-            Ok(Line::Failed { reason }) => watch.failed = Some(reason),
-            Err(_) => self.send(Message::Said(id(), line.to_owned())),
+            Message::Failed { reason } => {
+                watch.failed = Some(reason.clone());
+                return;
+            }
         }
+        self.send(Report::Heard(message));
     }
 
     /// Whether it is time to end the process, and why.
-    fn overdue(&self, watch: &Watch) -> Option<(bool, String)> {
-        if let Some((activity, taken)) = watch.step {
-            let (limit, missing) = match activity {
-                Activity::Fit => (self.settings.step_timeout, "no draw from the surrogate"),
-                Activity::Solve => (self.settings.step_timeout, "no answer from the solver"),
-                Activity::Evaluate => (self.job.timeout, "no value"),
+    fn overdue(&self, watch: &Watch) -> Option<Killed> {
+        if let Some((step, taken)) = &watch.step {
+            let steps = self.children.limits.step_timeout;
+            let (limit, missing) = match step {
+                Step::Fit { .. } => (steps, "no draw from the surrogate"),
+                Step::Observe { .. } => (steps, "the surrogate took in no value"),
+                Step::Solve { .. } => (steps, "no answer from the solver"),
+                Step::Evaluate { .. } => (self.job.timeout, "no value"),
             };
-            if let Some(limit) = limit.filter(|&limit| taken > limit) {
-                return Some((activity == Activity::Evaluate, format!("{missing} within {limit:?}")));
+            if let Some(limit) = limit.filter(|limit| taken > limit) {
+                let timed_out = step.evaluation().is_some();
+                return Some(Killed { timed_out, reason: format!("{missing} within {limit:?}") });
             }
         }
-        let patience = self.settings.patience;
-        (watch.silent > patience)
-            .then(|| (false, format!("the trial's process stopped answering for {patience:?}")))
+        let patience = self.children.limits.patience;
+        let reason = || format!("the trial's process stopped answering for {patience:?}");
+        (watch.silent > patience).then(|| Killed { timed_out: false, reason: reason() })
     }
 
     fn end(&self, status: ExitStatus, watch: Watch, last_words: Vec<String>) -> End {
@@ -232,15 +258,26 @@ impl Supervisor<'_> {
             return End::Failed(reason);
         }
         // A plugin may end the process with any code, 0 among them.
-        if is_finished(&self.folder.join(TRIALS).join(&self.job.id)) {
+        if is_finished(&self.trial_folder()) {
             return End::Finished;
         }
         if watch.told && status.code() == Some(STOPPED.into()) {
             return End::Stopped;
         }
-        let (timed_out, reason) = watch.killed.unwrap_or_else(|| (false, reason(status, &last_words)));
-        let Watch { evaluating: evaluation, advanced, .. } = watch;
-        End::Died(Death { evaluation, timed_out, reason, last_words, advanced })
+        let from_outside = watch.killed.is_none() && is_from_outside(status);
+        let Killed { timed_out, reason } =
+            watch.killed.unwrap_or_else(|| Killed { timed_out: false, reason: reason(status, &last_words) });
+        let (during, advanced) = (watch.step.map(|(step, _)| step), watch.advanced);
+        End::Died(Death { during, timed_out, from_outside, reason, last_words, advanced })
+    }
+}
+
+/// Where a process died, in words.
+fn place(step: &Step) -> String {
+    match step {
+        Step::Evaluate { evaluation } => format!(" in evaluation {evaluation}"),
+        Step::Solve { iteration, solver, .. } => format!(" in solver `{solver}`, iteration {iteration}"),
+        Step::Fit { .. } | Step::Observe { .. } => " in the surrogate".to_owned(),
     }
 }
 
@@ -251,13 +288,17 @@ struct LastWords {
 }
 
 impl LastWords {
-    fn listen(stderr: Option<ChildStderr>, id: &str, messages: mpsc::SyncSender<Message>) -> Self {
+    fn listen(
+        stderr: Option<ChildStderr>,
+        id: &TrialId,
+        reports: mpsc::SyncSender<(TrialId, Report)>,
+    ) -> Self {
         let lines = Arc::new(Mutex::new(VecDeque::new()));
         let (sender, ended) = mpsc::channel();
-        let (kept, id) = (lines.clone(), id.to_owned());
+        let (kept, id) = (lines.clone(), id.clone());
         std::thread::spawn(move || {
             each_line(stderr, |line| {
-                let _ = messages.send(Message::Said(id.clone(), line.clone()));
+                let _ = reports.send((id.clone(), Report::Said(line.clone())));
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 // A backtrace may come after it.
                 let first_is_the_reason =
@@ -279,19 +320,23 @@ impl LastWords {
     }
 }
 
+/// Why we ended a process.
+struct Killed {
+    /// Whether an evaluation took too long.
+    timed_out: bool,
+    reason: String,
+}
+
 /// What is known of a process while it runs.
 struct Watch {
     /// Since it last said anything.
     silent: Duration,
-    /// The evaluation under way.
-    evaluating: Option<usize>,
     /// What is under way, and how long it has taken.
-    step: Option<(Activity, Duration)>,
+    step: Option<(Step, Duration)>,
     advanced: bool,
     /// Whether it was told to stop.
     told: bool,
-    /// Why it was ended: whether it took too long, and in words.
-    killed: Option<(bool, String)>,
+    killed: Option<Killed>,
     /// Why it says it failed.
     failed: Option<String>,
     last: Instant,
@@ -301,7 +346,6 @@ impl Watch {
     fn new() -> Self {
         Self {
             silent: Duration::ZERO,
-            evaluating: None,
             step: None,
             advanced: false,
             told: false,
@@ -344,6 +388,22 @@ fn end_group(child: &mut Child) {
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     let _ = child.kill();
+}
+
+/// Whether a process that we did not end was ended by somebody else: these signals come from no fault of its own.
+fn is_from_outside(status: ExitStatus) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::Signal;
+        let outside =
+            [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT].map(Signal::as_raw);
+        std::os::unix::process::ExitStatusExt::signal(&status).is_some_and(|signal| outside.contains(&signal))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        false
+    }
 }
 
 /// Why a process ended, by the signal's name.

@@ -1,53 +1,52 @@
 //! Problems from files, through any solvers.
 
-mod bqm;
-mod coo;
-mod error;
-mod json;
-mod lines;
-mod qubo;
-mod read;
-mod row;
+mod answers;
+mod formats;
 mod show;
-mod sparse;
-mod spins;
-mod terms;
-
-#[cfg(test)]
-mod properties;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use plugin_api::load::Plugin;
 use plugin_api::{Kind, Problem, Quadratic};
 
-pub use self::read::parse;
-use self::read::{Input, is_stdin, read};
-use self::row::Row;
-use crate::cli::SolveArguments;
+pub use self::formats::parse;
+
+use self::answers::Row;
+use self::formats::{is_stdin, read};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::overrides::parse_solver;
 use crate::manifest::{PluginUse, read_plugin};
-use crate::plan::error::PlanError;
-use crate::plan::overrides::parse_solver;
+use crate::plan::PlanError;
 use crate::plugins::Plugins;
 use crate::plugins::locate::Folders;
 
-/// Solves every problem with every solver and writes what they found; answers whether all of them did.
+/// What to solve, and how.
+pub struct Request<'a> {
+    /// Files with a problem each, or `-` for JSON from the standard input.
+    pub problems: &'a [PathBuf],
+    /// As on the command line: `sdp` or `psr[steps=10]`.
+    pub solvers: &'a [String],
+    pub seed: u64,
+    /// Whether to write JSON lines instead of a table.
+    pub json: bool,
+    pub time_limit: Option<Duration>,
+    pub work_limit: Option<u64>,
+}
+
+/// Solves every problem with every solver and writes what they found; answers whether all of them did,
+/// and none gave a false answer.
 ///
 /// Every mistake in the request is found before anything is solved.
-pub(crate) fn solve(
-    arguments: &SolveArguments,
-    folders: &Folders,
-    out: &mut dyn Write,
-) -> Result<bool, Vec<Diagnostic>> {
+pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> Result<bool, Vec<Diagnostic>> {
     let mut mistakes = Vec::new();
     let mut plugins = Plugins::new(folders.clone(), Path::new(""));
     let solvers: Vec<Chosen> =
-        arguments.solver.iter().filter_map(|name| choose(name, &mut plugins, &mut mistakes)).collect();
+        request.solvers.iter().filter_map(|name| choose(name, &mut plugins, &mut mistakes)).collect();
     let files: Vec<Source<'_>> =
-        arguments.problems.iter().filter_map(|path| check(path, arguments, &mut mistakes)).collect();
+        request.problems.iter().filter_map(|path| check(path, request, &mut mistakes)).collect();
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
@@ -56,15 +55,15 @@ pub(crate) fn solve(
     for file in files {
         let objective = file.objective.map_or_else(|| read(file.path), Ok);
         let mut problem = Problem::new(objective.map_err(|diagnostic| vec![diagnostic])?);
-        if let Some(steps) = arguments.work_limit {
+        if let Some(steps) = request.work_limit {
             problem = problem.with_work_limit(steps);
         }
-        if let Some(limit) = arguments.time_limit {
-            problem = problem.with_time_limit(limit.0);
+        if let Some(limit) = request.time_limit {
+            problem = problem.with_time_limit(limit);
         }
         for solver in &solvers {
-            let row = Row::new(file.path, solver, &problem, arguments.seed);
-            if arguments.json
+            let row = Row::new(file.path, solver, &problem, request.seed);
+            if request.json
                 && let Err(error) = writeln!(out, "{}", show::json(&row)).and_then(|()| out.flush())
             {
                 return Ok(stopped_writing(&error));
@@ -72,8 +71,8 @@ pub(crate) fn solve(
             rows.push(row);
         }
     }
-    let solved = rows.iter().all(|row| row.outcome.is_ok());
-    if !arguments.json {
+    let solved = rows.iter().all(|row| row.outcome.as_ref().is_ok_and(|solved| solved.flaws.is_empty()));
+    if !request.json {
         if let Err(error) = writeln!(out, "{}", show::table(&rows)) {
             return Ok(stopped_writing(&error));
         }
@@ -103,21 +102,15 @@ struct Chosen {
 fn choose(argument: &str, plugins: &mut Plugins, mistakes: &mut Vec<Diagnostic>) -> Option<Chosen> {
     let place = Some(Place::Argument(format!("--solver {argument}")));
     let mut refuse = |diagnostic| mistakes.push(Diagnostic { place: place.clone(), ..diagnostic });
-    let refused = |error: &PlanError| Diagnostic {
-        place: None,
-        message: error.to_string(),
-        cause: error.cause(),
-        hint: error.hint(),
-    };
 
     let (_, value) = parse_solver(argument).map_err(&mut refuse).ok()?;
     let mut wrong = Vec::new();
     let used = read_plugin(&value, Kind::Solver, &mut wrong);
-    wrong.iter().for_each(|mistake| refuse(refused(&mistake.error)));
+    wrong.into_iter().for_each(|mistake| refuse(mistake.what));
     let used = used?;
-    let plugin = plugins.get(Kind::Solver, &used.name).map_err(|error| refuse(refused(&error))).ok()?;
+    let plugin = plugins.get(Kind::Solver, &used.name).map_err(|error| refuse(error.into())).ok()?;
     if let Err(source) = plugin.solver(&used.options) {
-        refuse(refused(&PlanError::Options { kind: Kind::Solver, name: used.name, source }));
+        refuse(PlanError::Options { kind: Kind::Solver, name: used.name, source }.into());
         return None;
     }
     Some(Chosen { name: argument.to_owned(), plugin, used })
@@ -130,12 +123,8 @@ struct Source<'a> {
     objective: Option<Quadratic>,
 }
 
-fn check<'a>(
-    path: &'a Path,
-    arguments: &SolveArguments,
-    mistakes: &mut Vec<Diagnostic>,
-) -> Option<Source<'a>> {
-    let keep = arguments.problems.len() == 1 || is_stdin(path);
+fn check<'a>(path: &'a Path, request: &Request<'_>, mistakes: &mut Vec<Diagnostic>) -> Option<Source<'a>> {
+    let keep = request.problems.len() == 1 || is_stdin(path);
     match read(path) {
         Ok(objective) => Some(Source { path, objective: keep.then_some(objective) }),
         Err(diagnostic) => {
@@ -143,10 +132,4 @@ fn check<'a>(
             None
         }
     }
-}
-
-/// A file with this text, for tests.
-#[cfg(test)]
-fn input(text: impl Into<Vec<u8>>) -> Input {
-    Input::new(Box::new(io::Cursor::new(text.into())))
 }

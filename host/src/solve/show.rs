@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::Row;
 use crate::diagnostic::Diagnostic;
-use crate::report::table::{columns, time};
+use crate::text::{columns, time};
 
 /// A row as one line of JSON.
 pub(super) fn json(row: &Row) -> String {
@@ -24,6 +24,8 @@ pub(super) fn json(row: &Row) -> String {
         stop: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         counts: Option<Map<String, Json>>,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        flaws: &'a [String],
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<&'a str>,
     }
@@ -42,6 +44,7 @@ pub(super) fn json(row: &Row) -> String {
         bits: solved.map(|solved| &solved.bits),
         stop: solved.and_then(|solved| limit(solved.stop)),
         counts: solved.map(|solved| counts(&solved.counts)),
+        flaws: solved.map(|solved| solved.flaws.as_slice()).unwrap_or_default(),
         error: row.outcome.as_ref().err().map(String::as_str),
     };
     serde_json::to_string(&line).expect("a row is plain data")
@@ -72,11 +75,17 @@ pub(super) fn table(rows: &[Row]) -> String {
     columns(&header, &rows.iter().zip(&limits).map(cells).collect::<Vec<_>>())
 }
 
-/// Why rows failed.
+/// Why rows failed, and what was wrong with answers.
 pub(super) fn failures(rows: &[Row]) -> Vec<Diagnostic> {
-    let failure = |row: &Row| {
-        let reason = row.outcome.as_ref().err()?;
-        Some(Diagnostic::new(format!("solver `{}` failed on {}", row.solver, row.file)).because(reason))
+    let failure = |row: &Row| match &row.outcome {
+        Err(reason) => {
+            Some(Diagnostic::new(format!("solver `{}` failed on {}", row.solver, row.file)).because(reason))
+        }
+        Ok(solved) if !solved.flaws.is_empty() => {
+            let message = format!("solver `{}` gave a false answer on {}", row.solver, row.file);
+            Some(Diagnostic::new(message).because(solved.flaws.join("; ")))
+        }
+        Ok(_) => None,
     };
     rows.iter().filter_map(failure).collect()
 }

@@ -70,7 +70,7 @@ mod tests {
         for seed in 0..50 {
             let f = random_quadratic(&mut rng(seed), 9);
             let free = minimum(&Problem::new(penalised(&f, &layout)));
-            let kept = minimum(&Problem::new(f).with_groups(&layout));
+            let kept = minimum(&Problem::new(f).with_layout(&layout));
             assert!((free - kept).abs() < 1e-9, "{free} and {kept}");
         }
     }

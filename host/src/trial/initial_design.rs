@@ -4,35 +4,63 @@ use std::collections::BTreeSet;
 
 use plugin_api::{Point, Space, rng};
 
-/// `count` points chosen uniformly, all different. There have to be that many, which the plan has checked.
-pub(super) fn initial_design(space: &Space, count: usize, seed: u64) -> Vec<Point> {
+use super::TrialError;
+
+/// Random points in a row that break a constraint or are there already, before the search is given up.
+const MOST_MISSES: usize = 1_000_000;
+
+/// `count` points chosen uniformly among those that the space admits, all different.
+pub(super) fn initial_design(space: &Space, count: usize, seed: u64) -> Result<Vec<Point>, TrialError> {
     let mut rng = rng(seed);
     let mut seen = BTreeSet::new();
     let mut design = Vec::with_capacity(count);
+    let mut misses = 0;
     while design.len() < count {
         let point = space.random_point(&mut rng);
-        if seen.insert(point.clone()) {
+        if space.admits(&point) && seen.insert(point.clone()) {
             design.push(point);
+            misses = 0;
+        } else {
+            misses += 1;
+        }
+        if misses == MOST_MISSES {
+            return Err(TrialError::InitialDesign(format!(
+                "only {} of {count} initial points were found among {MOST_MISSES} random ones: \
+                 too few points keep the constraints",
+                design.len()
+            )));
         }
     }
-    design
+    Ok(design)
 }
 
 #[cfg(test)]
 mod tests {
+    use plugin_api::{Constraint, Literal};
+
     use super::*;
 
     #[test]
     fn the_points_differ_even_when_they_are_all_there_are() {
-        let design = initial_design(&Space::binary(3), 8, 1);
+        let design = initial_design(&Space::binary(3), 8, 1).unwrap();
         assert_eq!(design.iter().collect::<BTreeSet<_>>().len(), 8);
     }
 
     #[test]
     fn another_seed_is_another_design_and_a_longer_one_starts_the_same() {
         let space = Space::binary(20);
-        let design = initial_design(&space, 10, 1);
-        assert_ne!(design, initial_design(&space, 10, 2));
-        assert_eq!(design, initial_design(&space, 20, 1)[..10]);
+        let design = initial_design(&space, 10, 1).unwrap();
+        assert_ne!(design, initial_design(&space, 10, 2).unwrap());
+        assert_eq!(design, initial_design(&space, 20, 1).unwrap()[..10]);
+    }
+
+    #[test]
+    fn every_point_keeps_the_constraints_and_too_few_of_them_are_an_error() {
+        let of = (0..6).map(|variable| Literal::new(variable, 1)).collect();
+        let space = Space::binary(6).with_constraints(vec![Constraint::Exactly { count: 1, of }]).unwrap();
+        let design = initial_design(&space, 6, 1).unwrap();
+        assert!(design.iter().all(|point| point.iter().sum::<u32>() == 1));
+        let error = initial_design(&space, 7, 1).unwrap_err().to_string();
+        assert!(error.starts_with("only 6 of 7 initial points were found"), "{error}");
     }
 }

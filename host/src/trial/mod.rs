@@ -1,103 +1,176 @@
-//! One trial: open or resume its folder, run the loop, close.
+//! One trial: open its folder, make its plugins, run the loop, close.
 
-pub mod event;
+mod attempt;
+mod best;
 mod groups;
-pub mod incident;
 mod initial_design;
-pub mod journal;
-pub mod optimize;
-mod penalty;
-pub mod seeds;
-pub mod state;
+mod optimize;
+mod problem;
+mod recording;
 mod unseen;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use plugin_api::load::Plugin;
 use plugin_api::{Benchmark, Encoder, Kind, Layout, Sense, Solver, Surrogate};
 use serde_json::{Map, Value as Json};
 
-use self::event::{Event, Finished, Started};
-use self::journal::{Journal, Opening, Signal};
-use self::optimize::{Known, Limits, Parts, Record, TrialError, optimize};
-use self::seeds::Seeds;
-use crate::plan::{MethodPlan, SoleTrial, Spec};
-use crate::plugins::Plugins;
+pub use self::recording::Listener;
 
-/// Runs a trial in its folder, or goes on with it; `listener` hears of every step and event.
-///
-/// Where `trust`, what was recorded by other versions of the plugins counts as it stands.
-pub fn run(
-    trial: &mut SoleTrial,
-    plan_hash: &str,
-    folder: &Path,
-    trust: bool,
-    stop: Arc<AtomicBool>,
-    listener: &mut dyn FnMut(Signal<'_>),
-) -> Result<Finished, TrialError> {
-    let method = trial.setting.methods[0].clone();
-    let seeds = Seeds::new(&trial.experiment, trial.seed);
-    let mut parts = make_parts(trial, &method, &seeds)?;
-    let started = started(trial, &method, plan_hash, &parts);
-    let setting = &trial.setting;
-    let limits = Limits {
-        initial: setting.initial,
-        evaluations: setting.evaluations,
-        l1: setting.l1,
-        on_failure: setting.evaluation.on_failure,
-    };
-    let opening = Opening { retries: setting.evaluation.retries, trust, stop };
-    let mut journal = Journal::open(folder, opening, listener)?;
-    journal.event(Event::Started(started))?;
-    let mut known = Known::default();
-    if let Some(state) = journal.saved_state() {
-        match parts.surrogate.restore(&state.bytes) {
-            Ok(()) => {
-                tracing::info!(
-                    "going on after evaluation {} with the surrogate's saved state",
-                    state.evaluations
-                );
-                known = Known { observed: state.evaluations, recalled: state.evaluations };
-            }
-            Err(error) => {
-                tracing::warn!("the surrogate's saved state is not used: {error}");
-                // What is left of it after that, nobody knows.
-                parts.surrogate = make_surrogate(trial, &method, &parts.encoder.layout())?;
+use self::optimize::{Known, Parts, Recorder, optimize};
+use self::recording::Recording;
+use crate::diagnostic::Diagnostic;
+use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId};
+use crate::plugins::locate::Folders;
+use crate::plugins::{PluginArguments, Plugins};
+use crate::record::event::{Event, Finished, Started};
+use crate::record::{FORMAT, Identity, Journal, RecordError, TRIALS, incident, read_trial};
+
+/// Why a trial ended before its budget was spent.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// A plugin failed at what no trial can do without.
+    #[error("{what}: {source}")]
+    Plugin { what: String, source: plugin_api::Error },
+    /// An evaluation failed, and the experiment wants no trial to go on after that.
+    #[error("evaluation {evaluation} failed: {reason}")]
+    Evaluation { evaluation: usize, reason: String },
+    #[error("{0}")]
+    Record(#[from] RecordError),
+    /// What the run's folder says of this trial cannot be used.
+    #[error("{0}")]
+    Folder(Diagnostic),
+    /// What is recorded is no trial of this program.
+    #[error("{0}")]
+    Recorded(String),
+    #[error("{0}")]
+    InitialDesign(String),
+    #[error("stopped on request")]
+    Stopped,
+}
+
+/// A trial of a run's folder, ready to be run.
+pub struct OpenTrial {
+    trial: ResolvedTrial,
+    plugins: Plugins,
+    folder: PathBuf,
+}
+
+impl OpenTrial {
+    /// Reads the trial's own file, and opens its plugins; they have to be those that the run was begun with.
+    pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
+        let trial = read_trial(run, id)?;
+        let folders = Folders::of(arguments, &trial.plugin_directories);
+        let mut plugins = Plugins::new(folders, Path::new(""));
+        let method = &trial.method;
+        open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
+        open(&mut plugins, Kind::Encoder, &trial.encoder)?;
+        open(&mut plugins, Kind::Surrogate, &method.surrogate)?;
+        for solver in std::iter::once(&method.solver).chain(&method.shadows) {
+            open(&mut plugins, Kind::Solver, solver)?;
+        }
+        let identity = Identity::read(run).map_err(TrialError::Folder)?;
+        let identity = identity.filter(|identity| identity.plan == trial.plan);
+        let identity = identity.ok_or_else(|| {
+            TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
+        })?;
+        // Somebody may have built the plugins again since the run began.
+        identity.check_plugins(&plugins).map_err(TrialError::Folder)?;
+        let folder = run.join(TRIALS).join(id.to_string());
+        Ok(Self { trial, plugins, folder })
+    }
+
+    /// How many bytes its process may hold.
+    pub fn memory(&self) -> Option<u64> {
+        self.trial.keys.evaluation.memory
+    }
+
+    /// Runs the trial, or goes on with it; `listener` hears of every step and event.
+    ///
+    /// Where `trust`, what was recorded by other versions of the plugins counts as it stands.
+    pub fn run(
+        &mut self,
+        trust: bool,
+        stop: Arc<AtomicBool>,
+        listener: &mut dyn Listener,
+    ) -> Result<Finished, TrialError> {
+        let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
+        let mut parts = self.make_parts(&seeds)?;
+        let started = Event::Started(self.started(&parts));
+        let mut recording = Recording::new(&self.folder, Journal::open(&self.folder, trust)?, stop, listener);
+        recording.record(started)?;
+        let mut known = Known { incidents: incident::read(&self.folder), ..Known::default() };
+        if let Some(state) = recording.saved_state() {
+            match parts.surrogate.restore(&state.bytes) {
+                Ok(()) => {
+                    let evaluations = state.evaluations;
+                    tracing::info!(
+                        "going on after evaluation {evaluations} with the surrogate's saved state"
+                    );
+                    (known.observed, known.recalled) = (evaluations, evaluations);
+                }
+                Err(error) => {
+                    tracing::warn!("the surrogate's saved state is not used: {error}");
+                    // What is left of it after that, nobody knows.
+                    parts.surrogate = self.make_surrogate(&parts.encoder.layout())?;
+                }
             }
         }
+        if trust {
+            known.recalled = recording.recorded_evaluations();
+        }
+        optimize(parts, &self.trial.keys, known, &seeds, &mut recording)
     }
-    if trust {
-        known.recalled = journal.recorded_evaluations();
-    }
-    optimize(parts, limits, known, &seeds, &mut journal)
-}
 
-fn make_parts(trial: &mut SoleTrial, method: &MethodPlan, seeds: &Seeds) -> Result<Parts, TrialError> {
-    let (setting, plugins) = (&trial.setting, &mut trial.plugins);
-    let benchmark = open(plugins, Kind::Benchmark, &setting.benchmark)?;
-    let benchmark = benchmark.benchmark(&setting.benchmark.options, seeds.instance());
-    let benchmark = benchmark.map_err(failed(Kind::Benchmark, &setting.benchmark))?;
-    let encoder = open(plugins, Kind::Encoder, &setting.encoder)?;
-    let encoder = encoder.encoder(&setting.encoder.options, &benchmark.space());
-    let encoder = encoder.map_err(failed(Kind::Encoder, &setting.encoder))?;
-    let mut solvers: Vec<(String, Box<dyn Solver>)> = Vec::new();
-    for spec in std::iter::once(&method.solver).chain(&method.shadows) {
-        let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
-        solvers.push((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)));
+    fn make_parts(&mut self, seeds: &Seeds) -> Result<Parts, TrialError> {
+        let (trial, plugins) = (&self.trial, &mut self.plugins);
+        let benchmark = open(plugins, Kind::Benchmark, &trial.benchmark)?;
+        let benchmark = benchmark.benchmark(&trial.benchmark.options, seeds.instance());
+        let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        let space = benchmark.space().map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
+        let encoder = encoder.encoder(&trial.encoder.options, &space);
+        let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
+        let mut solvers: Vec<(String, Box<dyn Solver>)> = Vec::new();
+        for spec in std::iter::once(&trial.method.solver).chain(&trial.method.shadows) {
+            let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
+            solvers.push((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)));
+        }
+        let surrogate = self.make_surrogate(&encoder.layout())?;
+        Ok(Parts { benchmark: Box::new(benchmark), space, encoder: Box::new(encoder), surrogate, solvers })
     }
-    let surrogate = make_surrogate(trial, method, &encoder.layout())?;
-    Ok(Parts { benchmark: Box::new(benchmark), encoder: Box::new(encoder), surrogate, solvers })
-}
 
-fn make_surrogate(
-    trial: &mut SoleTrial,
-    method: &MethodPlan,
-    layout: &Layout,
-) -> Result<Box<dyn Surrogate>, TrialError> {
-    let plugin = open(&mut trial.plugins, Kind::Surrogate, &method.surrogate)?;
-    let surrogate = plugin.surrogate(&method.surrogate.options, layout);
-    Ok(Box::new(surrogate.map_err(failed(Kind::Surrogate, &method.surrogate))?))
+    fn make_surrogate(&mut self, layout: &Layout) -> Result<Box<dyn Surrogate>, TrialError> {
+        let spec = &self.trial.method.surrogate;
+        let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
+        Ok(Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?))
+    }
+
+    fn started(&self, parts: &Parts) -> Started {
+        let ResolvedTrial { experiment, id, plan, sweep, benchmark, encoder, method, .. } = &self.trial;
+        let version = |spec: &Spec| Json::from(format!("{} {}", spec.name, spec.version));
+        let mut plugins = Map::new();
+        plugins.insert("benchmark".to_owned(), version(benchmark));
+        plugins.insert("encoder".to_owned(), version(encoder));
+        plugins.insert("surrogate".to_owned(), version(&method.surrogate));
+        plugins.insert("solver".to_owned(), version(&method.solver));
+        plugins.insert("shadows".to_owned(), method.shadows.iter().map(version).collect());
+        Started {
+            format: FORMAT,
+            experiment: experiment.clone(),
+            trial: id.clone(),
+            method: method.name.clone(),
+            sweep: sweep.clone(),
+            seed: id.seed,
+            plan: plan.clone(),
+            plugins,
+            maximize: parts.benchmark.sense() == Sense::Maximize,
+            bits: parts.encoder.layout().dimension(),
+        }
+    }
 }
 
 fn failed(kind: Kind, spec: &Spec) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -105,34 +178,10 @@ fn failed(kind: Kind, spec: &Spec) -> impl FnOnce(plugin_api::Error) -> TrialErr
     |source| TrialError::Plugin { what, source }
 }
 
-fn open(
-    plugins: &mut Plugins,
-    kind: Kind,
-    spec: &Spec,
-) -> Result<std::rc::Rc<plugin_api::load::Plugin>, TrialError> {
+fn open(plugins: &mut Plugins, kind: Kind, spec: &Spec) -> Result<Rc<Plugin>, TrialError> {
     plugins.get(kind, &spec.reference).map_err(|error| {
-        let cause = error.cause().unwrap_or_else(|| error.to_string());
+        let diagnostic = Diagnostic::from(error);
+        let cause = diagnostic.cause.unwrap_or(diagnostic.message);
         TrialError::Plugin { what: format!("opening the {kind} `{}`", spec.name), source: cause.into() }
     })
-}
-
-fn started(trial: &SoleTrial, method: &MethodPlan, plan_hash: &str, parts: &Parts) -> Started {
-    let version = |spec: &Spec| Json::from(format!("{} {}", spec.name, spec.version));
-    let mut plugins = Map::new();
-    plugins.insert("benchmark".to_owned(), version(&trial.setting.benchmark));
-    plugins.insert("encoder".to_owned(), version(&trial.setting.encoder));
-    plugins.insert("surrogate".to_owned(), version(&method.surrogate));
-    plugins.insert("solver".to_owned(), version(&method.solver));
-    plugins.insert("shadows".to_owned(), method.shadows.iter().map(version).collect());
-    Started {
-        experiment: trial.experiment.clone(),
-        trial: trial.id.clone(),
-        method: method.name.clone(),
-        sweep: trial.setting.sweep.iter().cloned().collect(),
-        seed: trial.seed,
-        plan: plan_hash.to_owned(),
-        plugins,
-        maximize: parts.benchmark.sense() == Sense::Maximize,
-        bits: parts.encoder.layout().dimension(),
-    }
 }

@@ -1,134 +1,84 @@
-//! The Bayesian optimization loop. It does no I/O: it tells a record what happens.
+//! The Bayesian optimization loop. It does no I/O: it tells a recorder what happens.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use plugin_api::{
-    Acquisition, Answer, Benchmark, Bits, Encoder, Layout, Point, Problem, Sense, Solver, Space, Surrogate,
+    Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, Evaluation, Layout, Point, Sense, Solver,
+    Space, Surrogate,
 };
 
-use super::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
-use super::groups::{penalised, repair};
+use super::TrialError;
+use super::attempt::attempt;
+use super::best::{Best, BestPoints};
 use super::initial_design::initial_design;
-use super::penalty::with_l1;
-use super::seeds::Seeds;
+use super::problem::Afo;
 use super::unseen::unseen;
-use crate::manifest::OnFailure;
+use crate::manifest::Settings;
+use crate::manifest::keys::evaluation::OnFailure;
+use crate::plan::Seeds;
+use crate::record::Step;
+use crate::record::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
+use crate::record::incident::{self, Incident};
 
 /// The plugins of a trial.
-pub struct Parts {
-    /// The objective.
-    pub benchmark: Box<dyn Benchmark>,
+pub(super) struct Parts {
+    pub(super) benchmark: Box<dyn Benchmark>,
+    /// The benchmark's.
+    pub(super) space: Space,
     /// Between its points and the model's bits.
-    pub encoder: Box<dyn Encoder>,
-    /// The model.
-    pub surrogate: Box<dyn Surrogate>,
+    pub(super) encoder: Box<dyn Encoder>,
+    pub(super) surrogate: Box<dyn Surrogate>,
     /// The solver that is followed, then the shadows; each with its name.
-    pub solvers: Vec<(String, Box<dyn Solver>)>,
-}
-
-/// How much is evaluated, and what the experiment adds to the objective.
-#[derive(Clone, Copy)]
-pub struct Limits {
-    /// Random points, before there is anything to learn from.
-    pub initial: usize,
-    /// Points proposed after them.
-    pub evaluations: usize,
-    /// Cost of each bit that is set.
-    pub l1: f64,
-    /// What becomes of the trial when an evaluation fails.
-    pub on_failure: OnFailure,
+    pub(super) solvers: Vec<(String, Box<dyn Solver>)>,
 }
 
 /// What is known from an earlier run when a trial begins.
-#[derive(Clone, Copy, Default)]
-pub struct Known {
+#[derive(Default)]
+pub(super) struct Known {
     /// How many evaluations the surrogate has in its state already.
-    pub observed: usize,
+    pub(super) observed: usize,
     /// How many evaluations are taken from the record, without asking what would be proposed now.
-    pub recalled: usize,
+    pub(super) recalled: usize,
+    /// How the trial's process died.
+    pub(super) incidents: Vec<Incident>,
 }
 
-/// Who is told what happens.
-pub trait Record {
+/// Who is told what happens, and remembers what happened in an earlier run.
+pub(super) trait Recorder {
     /// Takes an event; it is kept before anything that depends on it happens.
-    fn event(&mut self, event: Event) -> Result<(), TrialError>;
+    fn record(&mut self, event: Event) -> Result<(), TrialError>;
 
-    /// Takes a point about to be evaluated, and answers how that ended: by evaluating, or from memory.
-    fn evaluate(
-        &mut self,
-        evaluating: Evaluating,
-        evaluate: &mut dyn FnMut() -> Outcome,
-    ) -> Result<Outcome, TrialError>;
+    /// What an earlier run recorded next; `None` where it recorded no more.
+    fn recorded(&self) -> Option<&Event>;
 
-    /// Answers the point that was proposed and evaluated next in an earlier run, which is to be evaluated again.
-    fn recall(&mut self) -> Result<Point, TrialError>;
-
-    /// May keep the surrogate's state, which has seen so many evaluations.
+    /// May keep the surrogate's state, which has seen this many evaluations.
     fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>);
 
     /// Hears that a step begins.
-    fn begins(&mut self, step: Step<'_>);
+    fn begins(&mut self, step: &Step);
 
     /// Takes how long a step took.
-    fn time(&mut self, step: Step<'_>, time: Duration) -> Result<(), TrialError>;
+    fn took(&mut self, step: &Step, time: Duration);
 
     /// Whether somebody asked to stop.
     fn stop(&self) -> bool;
 }
 
-/// A step that takes time.
-#[derive(Clone, Copy)]
-pub enum Step<'a> {
-    /// Drawing from the surrogate in this iteration.
-    Fit(usize),
-    /// Minimizing what was drawn, by this solver, followed or not.
-    Solve(usize, &'a str, bool),
-    /// Evaluating the objective.
-    Evaluate(usize),
-}
-
-/// Why a trial ended before its budget was spent.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    /// A plugin failed at what no trial can do without.
-    #[error("{what}: {source}")]
-    Plugin {
-        /// What was asked of it.
-        what: String,
-        /// What it answered.
-        source: plugin_api::Error,
-    },
-    /// An evaluation failed, and the experiment wants no trial to go on after that.
-    #[error("evaluation {evaluation} failed: {reason}")]
-    Evaluation {
-        /// Counted from 1.
-        evaluation: usize,
-        /// Why.
-        reason: String,
-    },
-    /// The journal cannot be written, read or continued.
-    #[error("{0}")]
-    Journal(String),
-    /// Somebody asked to stop.
-    #[error("stopped on request")]
-    Stopped,
-}
-
 /// Runs a trial to its end.
-pub fn optimize(
+pub(super) fn optimize(
     parts: Parts,
-    limits: Limits,
+    keys: &Settings,
     known: Known,
     seeds: &Seeds,
-    record: &mut dyn Record,
+    recorder: &mut dyn Recorder,
 ) -> Result<Finished, TrialError> {
-    let mut trial = Optimization::new(parts, limits, known, seeds.clone(), record);
-    for point in initial_design(&trial.space, limits.initial, seeds.initial_design()) {
+    let mut trial = Optimization::new(parts, keys, known, seeds, recorder);
+    for point in initial_design(&trial.parts.space, keys.budget.initial, seeds.initial_design())? {
         let bits = trial.encode(&point)?;
         trial.evaluate(Phase::Initial, point, bits)?;
     }
-    for iteration in 1..=limits.evaluations {
+    for iteration in 1..=keys.budget.evaluations {
         let Some((point, bits)) = trial.propose(iteration)? else { break };
         trial.evaluate(Phase::Search, point, bits)?;
     }
@@ -137,24 +87,18 @@ pub fn optimize(
 
 struct Optimization<'r> {
     parts: Parts,
-    limits: Limits,
+    keys: &'r Settings,
     known: Known,
-    seeds: Seeds,
-    record: &'r mut dyn Record,
-    space: Space,
+    seeds: &'r Seeds,
+    recorder: &'r mut dyn Recorder,
     layout: Layout,
-    /// Every point evaluated, whether that failed or not.
-    seen: BTreeSet<Bits>,
-    /// Those that gave no value: they are not proposed again even where the objective is noisy.
-    without_value: BTreeSet<Bits>,
+    /// 1 where low values are good, −1 where high ones are: the model always minimizes.
+    sign: f64,
+    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy, those without a
+    /// value. The matrix is for solvers.
+    unwanted: (BTreeSet<Bits>, BitMatrix),
     evaluations: usize,
-    best: Option<Best>,
-}
-
-struct Best {
-    total: f64,
-    bits: Bits,
-    point: Point,
+    best: BestPoints,
 }
 
 fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -163,20 +107,25 @@ fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialErr
 }
 
 impl<'r> Optimization<'r> {
-    fn new(parts: Parts, limits: Limits, known: Known, seeds: Seeds, record: &'r mut dyn Record) -> Self {
-        let (space, layout) = (parts.benchmark.space(), parts.encoder.layout());
+    fn new(
+        parts: Parts,
+        keys: &'r Settings,
+        known: Known,
+        seeds: &'r Seeds,
+        recorder: &'r mut dyn Recorder,
+    ) -> Self {
+        let layout = parts.encoder.layout();
         Self {
+            sign: if parts.benchmark.sense() == Sense::Maximize { -1.0 } else { 1.0 },
+            unwanted: (BTreeSet::new(), BitMatrix::new(layout.dimension())),
             parts,
-            limits,
+            keys,
             known,
             seeds,
-            record,
-            space,
+            recorder,
             layout,
-            seen: BTreeSet::new(),
-            without_value: BTreeSet::new(),
             evaluations: 0,
-            best: None,
+            best: BestPoints::default(),
         }
     }
 
@@ -190,67 +139,104 @@ impl<'r> Optimization<'r> {
 
     fn decode(&self, bits: &Bits) -> Result<Point, TrialError> {
         let point = self.parts.encoder.decode(bits);
-        let point = point.and_then(|point| self.space.check(&point).map(|()| point));
+        let point = point.and_then(|point| self.parts.space.check(&point).map(|()| point));
         point.map_err(failed("decoding a point"))
     }
 
-    /// 1 where low values are good, −1 where high ones are: the model always minimizes.
-    fn sign(&self) -> f64 {
-        if self.parts.benchmark.sense() == Sense::Maximize { -1.0 } else { 1.0 }
-    }
-
+    /// Evaluates a point, or takes from the record how that ended; then the surrogate is told.
     fn evaluate(&mut self, phase: Phase, point: Point, bits: Bits) -> Result<(), TrialError> {
-        if self.record.stop() {
+        if self.recorder.stop() {
             return Err(TrialError::Stopped);
         }
         self.evaluations += 1;
-        let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
+        let evaluation = self.evaluations;
+        self.recorder.record(Event::Evaluating(Evaluating { evaluation, phase, point: point.clone() }))?;
         let started = Instant::now();
-        let benchmark = &mut self.parts.benchmark;
-        let evaluating = Evaluating { evaluation, phase, point: point.clone() };
-        let outcome = self.record.evaluate(evaluating, &mut || match benchmark.evaluate(&point, seed) {
-            Ok(value) if value.is_finite() => Outcome::Ok { value },
-            Ok(value) => Outcome::Failed { reason: format!("the value is {value}") },
-            Err(error) => Outcome::Failed { reason: error.to_string() },
-        })?;
-        self.record.time(Step::Evaluate(evaluation), started.elapsed())?;
+        let (outcome, made) = match self.recorder.recorded() {
+            Some(Event::Evaluated(evaluated)) => (evaluated.outcome(), false),
+            Some(_) => {
+                return Err(TrialError::Recorded(format!(
+                    "no result of evaluation {evaluation} is recorded"
+                )));
+            }
+            None => (self.attempt(&point)?, true),
+        };
+        let took = started.elapsed();
 
-        let penalty = self.limits.l1 * bits.count_ones() as f64;
-        let mut total = None;
-        if let Outcome::Ok { value } = outcome {
-            let sign = self.sign();
-            // The model learns the bare value; the penalty enters the problem, where it is known exactly.
-            if evaluation > self.known.observed {
-                self.parts.surrogate.observe(&bits, sign * value).map_err(failed("observing a value"))?;
+        // The value is on disk before anything else is done with it.
+        let penalty = self.keys.penalty.l1 * bits.count_ones() as f64;
+        let total = outcome.value().map(|value| value + self.sign * penalty);
+        if let Some(total) = total {
+            self.best.add(Best { total: self.sign * total, bits: bits.clone(), point });
+        }
+        let best = self.best.first().map(|best| self.sign * best.total);
+        let (status, value, reason) =
+            (outcome.status(), outcome.value(), outcome.reason().map(str::to_owned));
+        self.recorder.record(Event::Evaluated(Evaluated {
+            evaluation,
+            status,
+            value,
+            reason,
+            penalty,
+            total,
+            best,
+        }))?;
+        if made {
+            self.recorder.took(&Step::Evaluate { evaluation }, took);
+        }
+        if (self.parts.benchmark.deterministic() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
+            self.unwanted.1.push(&bits);
+        }
+        match outcome {
+            Outcome::Failed(reason) | Outcome::TimedOut(reason)
+                if self.keys.evaluation.on_failure == OnFailure::Stop =>
+            {
+                Err(TrialError::Evaluation { evaluation, reason })
             }
-            let sum = value + sign * penalty;
-            total = Some(sum);
-            if self.best.as_ref().is_none_or(|best| sign * sum < sign * best.total) {
-                self.best = Some(Best { total: sum, bits: bits.clone(), point });
-            }
+            outcome => self.observe(evaluation, &bits, outcome),
         }
-        if total.is_none() {
-            self.without_value.insert(bits.clone());
+    }
+
+    fn attempt(&mut self, point: &Point) -> Result<Outcome, TrialError> {
+        let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
+        let deaths = incident::deaths(&self.known.incidents, evaluation).collect();
+        let benchmark = &mut self.parts.benchmark;
+        attempt(evaluation, self.keys.evaluation.retries, deaths, self.recorder, &mut || match benchmark
+            .evaluate(point, seed)
+        {
+            Ok(Evaluation::Value(value)) if value.is_finite() => Outcome::Value(value),
+            Ok(Evaluation::Value(value)) => Outcome::Failed(format!("the value is {value}")),
+            Ok(Evaluation::Infeasible(reason)) => Outcome::Infeasible(reason),
+            Ok(_) => Outcome::Failed("the benchmark gave an answer that this host does not know".to_owned()),
+            Err(error) => Outcome::Failed(error.to_string()),
+        })
+    }
+
+    /// Tells the surrogate what was found, unless its state has it already. Failures tell nothing of the objective.
+    fn observe(&mut self, evaluation: usize, bits: &Bits, outcome: Outcome) -> Result<(), TrialError> {
+        if evaluation <= self.known.observed {
+            return Ok(());
         }
-        self.seen.insert(bits);
-        let best = self.best.as_ref().map(|best| best.total);
-        let failure = outcome.reason().map(str::to_owned);
-        self.record.event(Event::Evaluated(Evaluated { evaluation, outcome, penalty, total, best }))?;
-        if let (Some(reason), OnFailure::Stop) = (failure, self.limits.on_failure) {
-            return Err(TrialError::Evaluation { evaluation, reason });
-        }
-        if evaluation > self.known.observed {
-            let surrogate = &self.parts.surrogate;
-            self.record.keep(evaluation, &mut || surrogate.save());
-        }
+        let observed = match outcome {
+            // The model learns the bare value; it is told the penalty when it draws.
+            Outcome::Value(value) => Evaluation::Value(self.sign * value),
+            Outcome::Infeasible(reason) => Evaluation::Infeasible(reason),
+            Outcome::Failed(_) | Outcome::TimedOut(_) => return Ok(()),
+        };
+        let step = Step::Observe { evaluation };
+        self.recorder.begins(&step);
+        let started = Instant::now();
+        self.parts.surrogate.observe(bits, &observed).map_err(failed("observing a value"))?;
+        self.recorder.took(&step, started.elapsed());
+        let surrogate = &self.parts.surrogate;
+        self.recorder.keep(evaluation, &mut || surrogate.save());
         Ok(())
     }
 
     /// The next point: as an earlier run had it, or by asking surrogate and solver; `None` where all has been seen.
     fn propose(&mut self, iteration: usize) -> Result<Option<(Point, Bits)>, TrialError> {
         if self.evaluations < self.known.recalled {
-            let point = self.record.recall()?;
-            self.space.check(&point).map_err(failed("recalling a point"))?;
+            let point = self.recall(iteration)?;
             let bits = self.encode(&point)?;
             return Ok(Some((point, bits)));
         }
@@ -260,37 +246,73 @@ impl<'r> Optimization<'r> {
         Ok(Some((self.decode(&bits)?, bits)))
     }
 
-    /// A Thompson sample with the penalty in its linear terms.
-    fn draw(&mut self, iteration: usize) -> Result<Acquisition, TrialError> {
-        self.record.begins(Step::Fit(iteration));
-        let started = Instant::now();
-        let drawn = self.parts.surrogate.draw(self.seeds.draw(iteration));
-        let drawn =
-            drawn.map_err(failed(format!("drawing an acquisition function in iteration {iteration}")))?;
-        self.record.time(Step::Fit(iteration), started.elapsed())?;
-        Ok(with_l1(drawn, self.limits.l1))
+    /// The point that was proposed and evaluated next in an earlier run.
+    fn recall(&mut self, iteration: usize) -> Result<Point, TrialError> {
+        let missing =
+            |what: &str| TrialError::Recorded(format!("no {what} of iteration {iteration} is recorded"));
+        let Some(proposed @ Event::Proposed(_)) = self.recorder.recorded().cloned() else {
+            return Err(missing("proposal"));
+        };
+        self.recorder.record(proposed)?;
+        let Some(Event::Evaluating(evaluating)) = self.recorder.recorded() else {
+            return Err(missing("point"));
+        };
+        let point = evaluating.point.clone();
+        self.parts.space.check(&point).map_err(failed("recalling a point"))?;
+        Ok(point)
     }
 
-    /// What each solver answers; the first is followed.
+    /// What is to be minimized, complete with the penalty.
+    fn draw(&mut self, iteration: usize) -> Result<Acquisition, TrialError> {
+        let step = Step::Fit { iteration };
+        self.recorder.begins(&step);
+        let started = Instant::now();
+        let mut request = DrawRequest::new(self.seeds.draw(iteration))
+            .with_iteration(iteration)
+            .with_l1(self.keys.penalty.l1);
+        if let Some(best) = self.best.first() {
+            let points = self.best.matrix(self.layout.dimension());
+            request = request.with_best_total(best.total).with_best_points(points);
+        }
+        let drawn = self.parts.surrogate.draw(&request);
+        let drawn =
+            drawn.map_err(failed(format!("drawing an acquisition function in iteration {iteration}")))?;
+        self.recorder.took(&step, started.elapsed());
+        Ok(drawn)
+    }
+
+    /// What each solver answers; the first is followed. A shadow that fails is recorded so, and costs nothing.
     fn solve(&mut self, iteration: usize, f: &Acquisition) -> Result<Vec<Answered>, TrialError> {
         let seed = self.seeds.solve(iteration);
+        let starts = self.best.matrix(self.layout.dimension());
+        let afo = Afo::new(f, &self.layout, starts, self.unwanted.1.clone());
         let mut answers = Vec::new();
         for (i, (name, solver)) in self.parts.solvers.iter_mut().enumerate() {
-            let keeps = solver.keeps_groups() || self.layout.groups().is_empty();
-            let mut problem = match f {
-                Acquisition::Quadratic(f) if !keeps => Problem::new(penalised(f, &self.layout)),
-                _ => Problem::new(f.clone()).with_groups(&self.layout),
-            };
-            if let Some(best) = &self.best {
-                problem = problem.with_incumbent(best.bits.clone());
+            let followed = i == 0;
+            let died = incident::shadow_death(&self.known.incidents, iteration, name);
+            if let Some(reason) = died.filter(|_| !followed) {
+                answers.push(Answered::failed(name, reason.to_owned()));
+                continue;
             }
-            self.record.begins(Step::Solve(iteration, name, i == 0));
+            let problem = afo.problem(solver.as_ref());
+            let step = Step::Solve { iteration, solver: name.clone(), followed };
+            self.recorder.begins(&step);
             let started = Instant::now();
             let answer = solver.minimize(&problem, seed);
-            let time = started.elapsed();
-            let answered = answer.and_then(|answer| checked(name, &answer, f, &self.layout));
-            answers.push(answered.map_err(failed(format!("solver `{name}` in iteration {iteration}")))?);
-            self.record.time(Step::Solve(iteration, name, i == 0), time)?;
+            let took = started.elapsed();
+            match answer.and_then(|answer| afo.answered(name, &problem, &answer)) {
+                Ok(answered) => {
+                    for flaw in &answered.flaws {
+                        tracing::warn!("solver `{name}` in iteration {iteration}: {flaw}");
+                    }
+                    answers.push(answered);
+                }
+                Err(error) if followed => {
+                    return Err(failed(format!("solver `{name}` in iteration {iteration}"))(error));
+                }
+                Err(error) => answers.push(Answered::failed(name, error.to_string())),
+            }
+            self.recorder.took(&step, took);
         }
         Ok(answers)
     }
@@ -302,183 +324,55 @@ impl<'r> Optimization<'r> {
         f: &Acquisition,
         answers: Vec<Answered>,
     ) -> Result<Option<Bits>, TrialError> {
-        let followed = answers.first().expect("a method has a solver").bits.clone();
-        let avoided = if self.parts.benchmark.deterministic() { &self.seen } else { &self.without_value };
-        let chosen = unseen(followed, f, &self.layout, avoided, self.seeds.unseen(iteration));
+        let followed =
+            answers.first().and_then(|answer| answer.bits.clone()).expect("the followed solver answered");
+        let chosen = unseen(followed, f, &self.layout, &self.unwanted.0, self.seeds.unseen(iteration));
         let Some((bits, choice)) = chosen else { return Ok(None) };
-        self.record.event(Event::Proposed(Proposed { iteration, answers, choice }))?;
+        self.recorder.record(Event::Proposed(Proposed { iteration, answers, choice }))?;
         Ok(Some(bits))
     }
 
     fn finish(mut self) -> Result<Finished, TrialError> {
-        let optimum =
-            self.parts.benchmark.optimum(self.limits.l1).map_err(failed("asking for the optimum"))?;
-        let best = self.best.as_ref();
+        let optimum = self.parts.benchmark.optimum(self.keys.penalty.l1);
+        let optimum = optimum.map_err(failed("asking for the optimum"))?;
+        let best = self.best.first();
         let finished = Finished {
             evaluations: self.evaluations,
-            best: best.map(|best| best.total),
+            best: best.map(|best| self.sign * best.total),
             point: best.map(|best| best.point.clone()),
-            description: best.map(|best| self.space.describe(&best.point)),
+            description: best.map(|best| self.parts.space.describe(&best.point)),
             optimum,
         };
-        self.record.event(Event::Finished(finished.clone()))?;
+        self.recorder.record(Event::Finished(finished.clone()))?;
         Ok(finished)
     }
 }
 
-/// An answer with its groups mended and its value our own; refused where it is none.
-fn checked(name: &str, answer: &Answer, f: &Acquisition, layout: &Layout) -> plugin_api::Result<Answered> {
-    if answer.bits().len() != f.dimension() {
-        let (found, expected) = (answer.bits().len(), f.dimension());
-        return Err(plugin_api::Error::new(format!("it answered {found} bits to a problem of {expected}")));
-    }
-    let mut bits = answer.bits().clone();
-    repair(&mut bits, f, layout);
-    let value = f.value(&bits);
-    if !value.is_finite() {
-        return Err(plugin_api::Error::new(format!("the acquisition function is {value} at its answer")));
-    }
-    let bound = answer.bound().filter(|bound| bound.is_finite());
-    let counts = answer.counts().iter().map(|(name, count)| (name.clone(), (*count).into())).collect();
-    Ok(Answered { solver: name.to_owned(), value, bound, bits, counts })
-}
-
+/// A recorder that remembers events and nothing else.
 #[cfg(test)]
-mod tests {
+pub(super) mod testing {
     use super::*;
-    use plugin_api::{AcquisitionKind, Quadratic, Result as PluginResult};
-    use std::sync::{Arc, Mutex};
-
-    /// Value 10 for each of three bits, maximised or minimised; every call is noted.
-    struct Tens(bool);
-    impl Benchmark for Tens {
-        fn space(&self) -> Space {
-            Space::binary(3)
-        }
-        fn evaluate(&mut self, point: &Point, _seed: u64) -> PluginResult<f64> {
-            Ok(10.0 * f64::from(point.iter().sum::<u32>()))
-        }
-        fn sense(&self) -> Sense {
-            if self.0 { Sense::Maximize } else { Sense::Minimize }
-        }
-    }
-
-    struct Same;
-    impl Encoder for Same {
-        fn layout(&self) -> Layout {
-            Layout::free(3)
-        }
-        fn encode(&self, point: &Point) -> PluginResult<Bits> {
-            Ok(point.iter().map(|&level| level == 1).collect())
-        }
-        fn decode(&self, bits: &Bits) -> PluginResult<Point> {
-            Ok(bits.iter().map(|&bit| u32::from(bit)).collect())
-        }
-    }
-
-    /// Notes what it observes, and draws zero.
-    struct Notes(Arc<Mutex<Vec<(Bits, f64)>>>);
-    impl Surrogate for Notes {
-        fn observe(&mut self, bits: &Bits, value: f64) -> PluginResult<()> {
-            self.0.lock().unwrap().push((bits.clone(), value));
-            Ok(())
-        }
-        fn draw(&mut self, _seed: u64) -> PluginResult<Acquisition> {
-            Ok(Quadratic::zero(3).into())
-        }
-    }
-
-    /// Answers the same point each time, and notes the problem's linear terms.
-    struct Stubborn(Arc<Mutex<Vec<Vec<f64>>>>);
-    impl Solver for Stubborn {
-        fn minimize(&mut self, problem: &Problem, _seed: u64) -> PluginResult<Answer> {
-            self.0.lock().unwrap().push(problem.quadratic()?.linear().to_vec());
-            let bits = Bits::from(vec![true; 3]);
-            let value = problem.objective().value(&bits);
-            Ok(Answer::new(bits, value))
-        }
-        fn takes(&self) -> AcquisitionKind {
-            AcquisitionKind::Quadratic
-        }
-    }
 
     #[derive(Default)]
-    struct Events(Vec<Event>);
-    impl Record for Events {
-        fn event(&mut self, event: Event) -> Result<(), TrialError> {
+    pub(crate) struct Events(pub(crate) Vec<Event>);
+
+    impl Recorder for Events {
+        fn record(&mut self, event: Event) -> Result<(), TrialError> {
             self.0.push(event);
             Ok(())
         }
-        fn evaluate(
-            &mut self,
-            evaluating: Evaluating,
-            evaluate: &mut dyn FnMut() -> Outcome,
-        ) -> Result<Outcome, TrialError> {
-            self.0.push(Event::Evaluating(evaluating));
-            Ok(evaluate())
-        }
-        fn recall(&mut self) -> Result<Point, TrialError> {
-            panic!("there is no earlier run")
+        fn recorded(&self) -> Option<&Event> {
+            None
         }
         fn keep(&mut self, _: usize, _: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {}
-        fn begins(&mut self, _: Step<'_>) {}
-        fn time(&mut self, _: Step<'_>, _: Duration) -> Result<(), TrialError> {
-            Ok(())
-        }
+        fn begins(&mut self, _: &Step) {}
+        fn took(&mut self, _: &Step, _: Duration) {}
         fn stop(&self) -> bool {
             false
         }
     }
-
-    struct Run {
-        finished: Finished,
-        events: Vec<Event>,
-        observed: Vec<(Bits, f64)>,
-        linear: Vec<Vec<f64>>,
-    }
-
-    fn run(maximize: bool, evaluations: usize) -> Run {
-        let (observed, linear) = (Arc::default(), Arc::default());
-        let parts = Parts {
-            benchmark: Box::new(Tens(maximize)),
-            encoder: Box::new(Same),
-            surrogate: Box::new(Notes(Arc::clone(&observed))),
-            solvers: vec![("stubborn".to_owned(), Box::new(Stubborn(Arc::clone(&linear))))],
-        };
-        let mut events = Events::default();
-        let limits = Limits { initial: 2, evaluations, l1: 0.25, on_failure: OnFailure::Skip };
-        let finished =
-            optimize(parts, limits, Known::default(), &Seeds::new("test", 1), &mut events).unwrap();
-        let (observed, linear) = (observed.lock().unwrap().clone(), linear.lock().unwrap().clone());
-        Run { finished, events: events.0, observed, linear }
-    }
-
-    #[test]
-    fn the_model_learns_the_bare_value_and_the_penalty_enters_the_linear_terms() {
-        for (maximize, sign) in [(false, 1.0), (true, -1.0)] {
-            let run = run(maximize, 3);
-            assert!(run.linear.iter().all(|linear| linear == &[0.25; 3]));
-            for (bits, value) in &run.observed {
-                assert_eq!(*value, sign * 10.0 * bits.count_ones() as f64);
-            }
-            for event in &run.events {
-                let Event::Evaluated(evaluated) = event else { continue };
-                let Outcome::Ok { value } = evaluated.outcome else { panic!("nothing fails here") };
-                assert_eq!(evaluated.total, Some(value + sign * evaluated.penalty));
-            }
-        }
-    }
-
-    #[test]
-    fn the_best_is_the_best_total_in_the_objectives_own_sense() {
-        assert_eq!(run(false, 6).finished.best, Some(0.0));
-        assert_eq!(run(true, 6).finished.best, Some(30.0 - 0.75));
-    }
-
-    #[test]
-    fn a_deterministic_objective_is_never_evaluated_twice_and_ends_when_all_is_seen() {
-        let run = run(false, 100);
-        assert_eq!(run.finished.evaluations, 8);
-        assert_eq!(run.observed.iter().map(|(bits, _)| bits).collect::<BTreeSet<_>>().len(), 8);
-    }
 }
+
+#[cfg(test)]
+#[path = "optimize_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plugin_api::{Acquisition, Bits, Layout, rng};
 
-use super::event::Choice;
+use crate::record::event::Choice;
 
 /// Random points tried before the search goes through all of them in order.
 const TRIES: usize = 10_000;
@@ -20,18 +20,19 @@ pub(super) fn unseen(
     if !seen.contains(&answer) {
         return Some((answer, Choice::Answer));
     }
-    let fresh = neighbours(&answer, layout).into_iter().filter(|bits| !seen.contains(bits));
+    let is_new = |bits: &Bits| layout.admits(bits) && !seen.contains(bits);
+    let fresh = neighbours(&answer, layout).into_iter().filter(is_new);
     let valued = fresh.map(|bits| (f.value(&bits), bits));
     if let Some((_, bits)) = valued.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
         return Some((bits, Choice::Neighbour));
     }
     let mut rng = rng(seed);
-    let random = (0..TRIES).map(|_| layout.random(&mut rng)).find(|bits| !seen.contains(bits));
+    let random = (0..TRIES).map(|_| layout.random(&mut rng)).find(is_new);
     let bits = random.or_else(|| first_unseen(layout, seen))?;
     Some((bits, Choice::Random))
 }
 
-/// Every point that one choice apart: a free bit turned over, or another bit of a group set.
+/// Every point one choice apart: a free bit turned over, or another bit of a group set.
 fn neighbours(bits: &Bits, layout: &Layout) -> Vec<Bits> {
     let mut neighbours = Vec::new();
     let grouped = |i: usize| layout.groups().iter().any(|group| group.contains(&i));
@@ -51,8 +52,8 @@ fn neighbours(bits: &Bits, layout: &Layout) -> Vec<Bits> {
     neighbours
 }
 
-/// The first admitted point that was not seen, counting through all of them. So many were seen that
-/// thousands of random points were all known, so the count ends soon after as many steps.
+/// The first admitted point that was not seen, counting through all of them. Thousands of random points were all
+/// known, so without constraints that ends after about as many steps as there are known points.
 fn first_unseen(layout: &Layout, seen: &BTreeSet<Bits>) -> Option<Bits> {
     let n = layout.dimension();
     let mut bits = Bits::zeros(n);
@@ -62,7 +63,7 @@ fn first_unseen(layout: &Layout, seen: &BTreeSet<Bits>) -> Option<Bits> {
     // The digits of a counter: each free bit is one, and each group.
     let in_group = |i: usize| layout.groups().iter().find(|group| group.contains(&i)).cloned();
     loop {
-        if !seen.contains(&bits) {
+        if layout.admits(&bits) && !seen.contains(&bits) {
             return Some(bits);
         }
         let mut i = 0;
@@ -93,6 +94,7 @@ fn first_unseen(layout: &Layout, seen: &BTreeSet<Bits>) -> Option<Bits> {
 mod tests {
     use super::*;
     use plugin_api::testing::random_quadratic;
+    use plugin_api::{Constraint, Literal};
 
     #[test]
     fn every_point_of_a_space_is_found_once_and_then_none() {
@@ -107,6 +109,20 @@ mod tests {
         }
         // Two free bits, and groups of three, one and two.
         assert_eq!(seen.len(), 4 * 3 * 2);
+    }
+
+    #[test]
+    fn no_point_that_breaks_a_constraint_is_found() {
+        let of = (0..5).map(|bit| Literal::new(bit, 1)).collect();
+        let layout = Layout::free(5).with_constraints(vec![Constraint::Exactly { count: 2, of }]).unwrap();
+        let f = Acquisition::Quadratic(random_quadratic(&mut rng(1), 5));
+        let answer: Bits = "11000".parse().unwrap();
+        let mut seen = BTreeSet::new();
+        while let Some((bits, _)) = unseen(answer.clone(), &f, &layout, &seen, 3) {
+            assert_eq!(bits.count_ones(), 2);
+            assert!(seen.insert(bits));
+        }
+        assert_eq!(seen.len(), 10);
     }
 
     #[test]

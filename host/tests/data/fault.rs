@@ -1,6 +1,6 @@
 //! A benchmark that fails in the way that its options say, at every point whose first two bits are set.
 
-use plugin_api::{Benchmark, Error, Point, Result, Space, export_benchmark, options};
+use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Space, export_benchmark, options};
 
 options! {
     /// What goes wrong.
@@ -12,20 +12,20 @@ options! {
     }
 }
 
-export_benchmark!("fault", |options: Options, _seed: u64| Ok::<_, Error>(Fault(options)));
+export_benchmark!("fault", |options: Options, _seed: u64| Fault(options));
 
 struct Fault(Options);
 
 impl Benchmark for Fault {
-    fn space(&self) -> Space {
-        Space::binary(6)
+    fn space(&self) -> Result<Space> {
+        Ok(Space::binary(6))
     }
 
-    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
         if point[0] == 1 && point[1] == 1 {
             self.fail(point)?;
         }
-        Ok(point.iter().map(|&level| f64::from(level)).sum())
+        Ok(point.iter().map(|&level| f64::from(level)).sum::<f64>().into())
     }
 }
 

@@ -107,9 +107,14 @@ pub(crate) fn journals_in(run: &Path) -> BTreeMap<String, String> {
     trials.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), read(&path))).collect()
 }
 
-/// The events of a journal.
+/// The events of a journal, without what chains them.
 pub(crate) fn events(journal: &str) -> Vec<serde_json::Value> {
-    journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let event = |line: &str| -> serde_json::Value {
+        let mut event: serde_json::Value = serde_json::from_str(line).unwrap();
+        event.as_object_mut().unwrap().remove("chain");
+        event
+    };
+    journal.lines().map(event).collect()
 }
 
 /// The processes that have this in their command line, whose words end with NUL.
@@ -124,7 +129,7 @@ pub(crate) fn processes_with(words: &str) -> Vec<u32> {
     numbers.filter(mentions).collect()
 }
 
-/// Elsewhere, `ps` tells.
+/// On other systems, `ps` tells.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) fn processes_with(words: &str) -> Vec<u32> {
     let listed = Command::new("ps").args(["-axo", "pid=,command="]).output().unwrap();

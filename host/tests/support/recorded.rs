@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use host::record::event::Event;
+use host::record::{Chain, FORMAT};
 use serde_json::{Value as Json, json};
 
 /// What the recorded run is called in its parts.
@@ -33,7 +35,7 @@ pub(crate) fn write(folder: &Path, names: &Names<'_>) -> PathBuf {
     // JSON is YAML.
     std::fs::write(run.join("plan.yaml"), plan.to_string()).unwrap();
     let identity = json!({
-        "plan": "0".repeat(64), "host": "0.1.0",
+        "format": FORMAT, "plan": "0".repeat(64), "host": "0.1.0",
         "plugins": [{ "kind": "solver", "name": "psr", "version": "0.1.0", "sha256": "ab".repeat(32) }]
     });
     std::fs::write(run.join("identity.json"), identity.to_string()).unwrap();
@@ -53,7 +55,7 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
     let folder = run.join("trials").join(&id);
     std::fs::create_dir_all(&folder).unwrap();
     let mut journal = vec![json!({
-        "event": "started", "experiment": "recorded", "trial": id, "method": method, "sweep": { names.sweep: bits },
+        "event": "started", "format": FORMAT, "experiment": "recorded", "trial": id, "method": method, "sweep": { names.sweep: bits },
         "seed": seed, "plan": "0".repeat(64), "plugins": {}, "maximize": false, "bits": bits
     })];
     let mut timing: Vec<Json> = Vec::new();
@@ -104,12 +106,18 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
         }));
     }
     let lines = |lines: &[Json]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let mut chain = Chain::default();
+    let mut sealed = |event: &Json| chain.append(&Event::parse(&event.to_string()).unwrap()) + "\n";
+    let journal: String = journal.iter().map(&mut sealed).collect();
     // A run that is under way ends in the middle of a line.
     let torn = if unfinished { "{\"event\":\"evalu" } else { "" };
-    std::fs::write(folder.join("journal.jsonl"), lines(&journal) + torn).unwrap();
+    std::fs::write(folder.join("journal.jsonl"), journal + torn).unwrap();
     std::fs::write(folder.join("timing.jsonl"), lines(&timing)).unwrap();
     if m == 0 && point == 0 && seed == 4 {
-        let died = json!({ "incident": "died", "evaluation": 6, "timed-out": false, "reason": names.reason });
+        let died = json!({
+            "incident": "died", "during": { "step": "evaluate", "evaluation": 6 }, "timed-out": false,
+            "from-outside": false, "reason": names.reason
+        });
         std::fs::write(folder.join("incidents.jsonl"), format!("{died}\nno JSON\n")).unwrap();
     }
 }

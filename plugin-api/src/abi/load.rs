@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use abi_stable::StableAbi;
-use abi_stable::abi_stability::check_layout_compatibility;
+use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{LibHeader, LibraryError, RootModule, lib_header_from_path};
 use abi_stable::sabi_types::VersionNumber;
 use serde_json::Value;
@@ -178,7 +178,8 @@ impl Plugin {
         &self.description
     }
 
-    /// Makes the benchmark; `options` is a JSON object, `seed` that of its instance.
+    /// Makes the benchmark; `options` is a JSON object, `seed` that of its instance. Options that give no space are
+    /// refused here too.
     pub fn benchmark(&self, options: &Value, seed: u64) -> Result<LoadedBenchmark> {
         let make = self.module.benchmark();
         LoadedBenchmark::new(unwire(make(to_json(options)?.as_rstr(), seed))?)
@@ -193,7 +194,8 @@ impl Plugin {
     /// Makes the surrogate for a layout.
     pub fn surrogate(&self, options: &Value, layout: &Layout) -> Result<LoadedSurrogate> {
         let make = self.module.surrogate();
-        LoadedSurrogate::new(unwire(make(to_json(options)?.as_rstr(), to_json(layout)?.as_rstr()))?)
+        let object = unwire(make(to_json(options)?.as_rstr(), to_json(layout)?.as_rstr()))?;
+        LoadedSurrogate::new(object, layout.dimension())
     }
 
     /// Makes the solver.
@@ -221,7 +223,7 @@ fn is_cut_short(file: &mut impl Read, length: u64) -> bool {
 /// Opens the file and looks for the symbol, for errors that a person can read.
 #[expect(unsafe_code, reason = "opening a dylib runs its code")]
 fn probe(path: &Path) -> Result<(), LoadError> {
-    // SAFETY: whoever names a plugin directory trusts the code in it; that is what a plugin is.
+    // SAFETY: who names a plugin directory trusts the code in it; that is what a plugin is.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| {
         let text = std::error::Error::source(&error).unwrap_or(&error).to_string();
         // dlopen puts the path in front of its reason, and our message has it already.
@@ -238,20 +240,19 @@ fn probe(path: &Path) -> Result<(), LoadError> {
 /// The module, where every type in it means the same on both sides.
 #[expect(unsafe_code, reason = "the type of a module is erased on its way through the symbol")]
 fn checked_module(header: &'static LibHeader) -> Option<PluginModuleRef> {
-    let ours = VersionNumber::new(PluginModuleRef::VERSION_STRINGS).ok()?;
-    let theirs = VersionNumber::new(header.version_strings()).ok()?;
-    if theirs.major != ours.major {
+    let our_version = VersionNumber::new(PluginModuleRef::VERSION_STRINGS).ok()?;
+    let their_version = VersionNumber::new(header.version_strings()).ok()?;
+    if their_version.major != our_version.major {
         return None;
     }
     // A check passes where the second layout has all of the first, and perhaps more at the end. A plugin as
     // new as the host, or newer, has all of ours. An older one lacks our latest fields: check the other way.
-    if theirs.minor >= ours.minor {
-        header.ensure_layout::<PluginModuleRef>().ok()?;
-    } else {
-        check_layout_compatibility(header.layout()?, <PluginModuleRef as StableAbi>::LAYOUT)
-            .into_result()
-            .ok()?;
-    }
+    let (ours, theirs) = (<PluginModuleRef as StableAbi>::LAYOUT, header.layout()?);
+    let is_older = their_version.minor < our_version.minor;
+    let (fewer, more) = if is_older { (theirs, ours) } else { (ours, theirs) };
+    // Each plugin is compared with this host alone. With the globals that abi_stable keeps otherwise, it compares
+    // plugins with each other too, in an order that refuses an older and a newer one in the same newer host.
+    check_layout_compatibility_with_globals(fewer, more, &CheckingGlobals::new()).ok()?;
     // SAFETY: the layout was checked above, one way or the other; fields after the common prefix are read
     // through accessors that know which of them are there.
     unsafe { header.unchecked_layout::<PluginModuleRef>() }.ok()

@@ -100,6 +100,51 @@ pub trait ExportSolver: Export {
     fn make(options: Self::Options) -> Result<Box<dyn Solver>>;
 }
 
+/// What the expression of an export macro may be: for each kind, a value of it or a [`Result`] of one.
+///
+/// The two implementations never overlap: this crate implements none of the four traits for a `Result`, and no other
+/// crate can, since both the traits and `Result` are foreign to it.
+macro_rules! made {
+    ($(#[$doc:meta])* $Made:ident, $Kind:ident) => {
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(
+            message = "what the export macro makes is not of the kind that it exports",
+            label = "implement the plugin's trait for `{Self}`, or answer a `plugin_api::Result` of it"
+        )]
+        pub trait $Made {
+            /// It in a box.
+            fn made(self) -> Result<Box<dyn $Kind>>;
+        }
+        impl<T: $Kind + 'static> $Made for T {
+            fn made(self) -> Result<Box<dyn $Kind>> {
+                Ok(Box::new(self))
+            }
+        }
+        impl<T: $Kind + 'static> $Made for Result<T, Error> {
+            fn made(self) -> Result<Box<dyn $Kind>> {
+                self.map(|made| Box::new(made) as _)
+            }
+        }
+    };
+}
+
+made!(
+    /// A benchmark, or a result of one.
+    MadeBenchmark, Benchmark
+);
+made!(
+    /// An encoder, or a result of one.
+    MadeEncoder, Encoder
+);
+made!(
+    /// A surrogate, or a result of one.
+    MadeSurrogate, Surrogate
+);
+made!(
+    /// A solver, or a result of one.
+    MadeSolver, Solver
+);
+
 /// The exported symbol of a benchmark.
 pub const fn benchmark_header<E: ExportBenchmark>() -> LibHeader {
     extern "C" fn make<E: ExportBenchmark>(options: RStr<'_>, seed: u64) -> WireResult<BenchmarkObject> {
@@ -133,7 +178,8 @@ pub const fn surrogate_header<E: ExportSurrogate>() -> LibHeader {
     ) -> WireResult<SurrogateObject> {
         guard(|| {
             let layout: Layout = from_json(layout.as_str())?;
-            Ok(PluginSurrogate::object(E::make(options::parse(options.as_str())?, &layout)?))
+            let surrogate = E::make(options::parse(options.as_str())?, &layout)?;
+            Ok(PluginSurrogate::object(surrogate, layout.dimension()))
         })
     }
     extern "C" fn module<E: ExportSurrogate>() -> RootModuleResult {

@@ -26,7 +26,8 @@ fn a_plugin_says_what_it_is() {
 /// What a benchmark says of the point (1, 2): the number that the two spell, or the first of them.
 fn value(plugin: &Plugin) -> f64 {
     let mut benchmark = plugin.benchmark(&json!({}), 0).unwrap_or_else(|error| panic!("{error}"));
-    benchmark.evaluate(&Point::from(vec![1, 2]), 0).unwrap_or_else(|error| panic!("{error}"))
+    let evaluation = benchmark.evaluate(&Point::from(vec![1, 2]), 0);
+    evaluation.unwrap_or_else(|error| panic!("{error}")).value().expect("a value")
 }
 
 const ECHOED: f64 = f64::from_bits(1 << 32 | 2);
@@ -45,7 +46,7 @@ fn one_file_can_be_loaded_twice() {
     let made = [&one, &two].map(|plugin| plugin.benchmark(&json!({}), 0).unwrap());
     drop(one);
     for mut benchmark in made {
-        assert_eq!(benchmark.evaluate(&Point::from(vec![1, 2]), 0).unwrap(), ECHOED);
+        assert_eq!(benchmark.evaluate(&Point::from(vec![1, 2]), 0).unwrap(), ECHOED.into());
     }
 }
 
@@ -77,7 +78,7 @@ fn two_threads_can_load_at_once() {
 fn a_plugin_can_be_handed_to_another_thread() {
     let mut benchmark = plugin("benchmark").benchmark(&json!({}), 0).unwrap();
     let value = thread::spawn(move || benchmark.evaluate(&Point::from(vec![1, 2]), 0)).join().unwrap();
-    assert_eq!(value.unwrap(), ECHOED);
+    assert_eq!(value.unwrap(), ECHOED.into());
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! A panic in a plugin is an error that says where it happened, and the process lives.
 
 use std::fs;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
+use plugin_api::ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use plugin_api::serde_json::{Value, json};
 use plugin_api::tracing::Level;
 use plugin_api::{
-    Acquisition, Benchmark, Bits, Encoder, ErrorKind, Function, Layout, Point, Problem, Quadratic, Result,
-    Solver, Space, Surrogate,
+    Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, ErrorKind, Evaluation, Function, Layout,
+    Point, Problem, Quadratic, Result, Solver, Space, Surrogate,
 };
 
 use crate::log::heard_during;
@@ -79,8 +81,13 @@ fn a_panic_in_any_part_of_a_surrogate_is_an_error_with_its_place() {
         let mut options = options.clone();
         options["general"] = true.into();
         let mut surrogate = plugin("surrogate").surrogate(&options, &Layout::free(2))?;
-        surrogate.observe(&Bits::zeros(2), 1.0)?;
-        surrogate.draw(3)?;
+        surrogate.observe(&Bits::zeros(2), &1.0.into())?;
+        let burnt = surrogate.observe(&Bits::zeros(2), &Evaluation::infeasible("it burns"));
+        // The fixture answers an error of its own.
+        burnt.or_else(|error| if error.kind() == ErrorKind::Failed { Ok(()) } else { Err(error) })?;
+        surrogate.draw(&DrawRequest::new(3))?;
+        surrogate.predict(points().view())?;
+        surrogate.effects()?;
         surrogate.save()?;
         surrogate.restore(&[0; 16])?;
         surrogate.close()
@@ -88,7 +95,10 @@ fn a_panic_in_any_part_of_a_surrogate_is_an_error_with_its_place() {
     let cases = [
         ("draws", "panic!(\"asked what", "asked what it draws"),
         ("observe", "panic!(\"observed", "observed 00"),
+        ("observe-infeasible", "panic!(\"was told", "was told of 00"),
         ("draw", "panic!(\"drew with", "drew with seed 3"),
+        ("predict", "panic!(\"predicted", "predicted 3 points"),
+        ("effects", "panic!(\"asked for effects", "asked for effects"),
         ("save", "panic!(\"saved", "saved"),
         ("restore", "panic!(\"restored", "restored 16 bytes"),
         ("dimension", "panic!(\"without a", "without a dimension"),
@@ -106,7 +116,7 @@ fn a_panic_in_any_part_of_a_solver_is_an_error_with_its_place() {
     };
     let cases = [
         ("takes", "panic!(\"asked what it takes", "asked what it takes"),
-        ("keeps-groups", "panic!(\"asked what it keeps", "asked what it keeps"),
+        ("keeps", "panic!(\"asked what it keeps", "asked what it keeps"),
         ("minimize", "panic!(\"minimized with", "minimized with seed 3"),
         ("drop", "panic!(\"dropped", "dropped the solver"),
     ];
@@ -124,7 +134,7 @@ fn a_panic_that_the_plugin_caught_is_not_taken_for_another() {
 fn a_plugin_goes_on_after_a_panic() {
     let mut benchmark = plugin("benchmark").benchmark(&json!({ "panics": "optimum" }), 7).unwrap();
     assert!(benchmark.optimum(0.5).is_err());
-    assert_eq!(benchmark.evaluate(&Point::from(vec![0, 2]), 3), Ok(f64::from_bits(2)));
+    assert_eq!(benchmark.evaluate(&Point::from(vec![0, 2]), 3), Ok(f64::from_bits(2).into()));
     assert!(benchmark.close().is_ok());
 }
 
@@ -159,8 +169,15 @@ fn a_panic_in_a_destructor_that_nobody_closed_is_logged() {
 fn panicking_function(panics: &str) -> Acquisition {
     let options = json!({ "general": true, "panics": panics });
     let mut surrogate = plugin("surrogate").surrogate(&options, &Layout::free(2)).unwrap();
-    surrogate.observe(&Bits::zeros(2), 1.0).unwrap();
-    surrogate.draw(1).unwrap()
+    surrogate.observe(&Bits::zeros(2), &1.0.into()).unwrap();
+    surrogate.draw(&DrawRequest::new(1)).unwrap()
+}
+
+/// Three points of two bits.
+fn points() -> BitMatrix {
+    let mut points = BitMatrix::new(2);
+    (0..3).for_each(|_| points.push(&[true, false]));
+    points
 }
 
 fn minimize(acquisition: Acquisition) -> Result<()> {
@@ -169,7 +186,16 @@ fn minimize(acquisition: Acquisition) -> Result<()> {
 }
 
 fn value_note() -> String {
-    note("surrogate", "panic!(\"the value", "the value of 2 bits")
+    note("surrogate", "panic!(\"the value of", "the value of 2 bits")
+}
+
+/// What a panic in a call for several points becomes.
+fn bulk_notes(points: usize) -> [(&'static str, String); 2] {
+    let note = |code, word| note("surrogate", code, &format!("the {word} of {points} points"));
+    [
+        ("values", note("panic!(\"the values of", "values")),
+        ("move-gains", note("panic!(\"the moves of", "moves")),
+    ]
 }
 
 #[test]
@@ -178,6 +204,13 @@ fn a_panic_in_a_function_of_one_dylib_is_the_error_of_the_solver_in_another() {
     assert_eq!((error.kind(), error.message()), (ErrorKind::Panicked, value_note().as_str()));
     let error = minimize(panicking_function("flip-gain")).unwrap_err();
     assert_eq!(error.message(), note("surrogate", "panic!(\"the gain", "the gain of bit 1"));
+    for (panics, note) in bulk_notes(2) {
+        // Within the penalty, which is a function of the same dylib, and without.
+        for function in [panicking_function(panics), panicking_function(panics).with_l1(0.5)] {
+            let error = minimize(function).unwrap_err();
+            assert_eq!((error.kind(), error.message()), (ErrorKind::Panicked, note.as_str()));
+        }
+    }
     minimize(panicking_function("nowhere")).unwrap();
 }
 
@@ -191,9 +224,25 @@ fn a_panic_in_a_function_within_a_function_of_the_host_keeps_its_place() {
         fn value(&self, bits: &[bool]) -> f64 {
             self.0.value(bits) + 1.0
         }
+        fn values(&self, points: ArrayView2<'_, bool>, values: &mut [f64]) {
+            self.0.values(points, values);
+        }
+        fn move_gains(
+            &self,
+            points: ArrayView2<'_, bool>,
+            groups: &[Range<usize>],
+            gains: ArrayViewMut2<'_, f64>,
+        ) {
+            self.0.move_gains(points, groups, gains);
+        }
     }
-    let error = minimize(Acquisition::General(Arc::new(Penalized(panicking_function("value"))))).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Panicked, value_note().as_str()));
+    let within = |panics: &str| {
+        minimize(Acquisition::General(Arc::new(Penalized(panicking_function(panics))))).unwrap_err()
+    };
+    for (panics, note) in [("value", value_note())].into_iter().chain(bulk_notes(2)) {
+        let error = within(panics);
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Panicked, note.as_str()));
+    }
 }
 
 #[test]
@@ -201,6 +250,17 @@ fn a_panic_in_a_function_that_the_host_calls_itself_is_a_panic_with_the_place() 
     let function = panicking_function("value");
     let payload = catch_unwind(AssertUnwindSafe(|| function.value(&[true, false]))).unwrap_err();
     assert_eq!(payload.downcast_ref::<String>(), Some(&value_note()));
+    let bulk = |panics: &str| {
+        let (function, points) = (panicking_function(panics), points());
+        catch_unwind(AssertUnwindSafe(|| {
+            function.values(points.view(), &mut [0.0; 3]);
+            function.move_gains(points.view(), &[], Array2::zeros((3, 2)).view_mut());
+        }))
+        .unwrap_err()
+    };
+    for (panics, note) in bulk_notes(3) {
+        assert_eq!(bulk(panics).downcast_ref::<String>(), Some(&note));
+    }
 }
 
 #[test]

@@ -14,6 +14,9 @@ use crate::every_call::transcript;
 
 const MODULE: &str = "plugin-api/src/abi/module.rs";
 const LOAD: &str = "plugin-api/src/abi/load.rs";
+const BENCHMARK: &str = "plugin-api/src/abi/kinds/benchmark.rs";
+const FUNCTION: &str = "plugin-api/src/abi/kinds/function.rs";
+const SURROGATE: &str = "plugin-api/src/abi/kinds/surrogate.rs";
 const SOLVER: &str = "plugin-api/src/abi/kinds/solver.rs";
 
 const NEWER: Stage<'_> = Stage {
@@ -107,16 +110,68 @@ const NEWER: Stage<'_> = Stage {
             old: "write_answer(&found, answer);",
             new: "write_answer(&found.with_count(\"added\", added), answer);",
         },
-        // A property.
+        // A method of each of the other traits, which nobody calls: the layouts have to agree nonetheless.
+        Patch {
+            file: BENCHMARK,
+            old: "    fn infeasible(&mut self, reason: RStr<'_>);",
+            new: "    fn infeasible(&mut self, reason: RStr<'_>);
+                fn added(&mut self) -> u64 {
+                    9
+                }",
+        },
+        Patch {
+            file: SURROGATE,
+            old: "    fn pending(&self) -> ROption<SharedRows>;",
+            new: "    fn pending(&self) -> ROption<SharedRows>;
+                fn added(&self) -> u64 {
+                    9
+                }",
+        },
+        Patch {
+            file: SURROGATE,
+            old: "    fn general(&mut self, function: FunctionObject);",
+            new: "    fn general(&mut self, function: FunctionObject);
+                fn added(&mut self) -> u64 {
+                    9
+                }",
+        },
+        Patch {
+            file: SURROGATE,
+            old: "    fn predictions(&mut self, means: RSlice<'_, f64>, deviations: RSlice<'_, f64>);",
+            new: "    fn predictions(&mut self, means: RSlice<'_, f64>, deviations: RSlice<'_, f64>);
+                fn added(&mut self) -> u64 {
+                    9
+                }",
+        },
+        Patch {
+            file: SURROGATE,
+            old: "    fn effect(&mut self, bits: RSlice<'_, usize>, size: f64, deviation: f64);",
+            new: "    fn effect(&mut self, bits: RSlice<'_, usize>, size: f64, deviation: f64);
+                fn added(&mut self) -> u64 {
+                    9
+                }",
+        },
+        Patch {
+            file: FUNCTION,
+            old: "        gains: RSliceMut<'_, f64>,
+    ) -> WireResult<()>;",
+            new: "        gains: RSliceMut<'_, f64>,
+    ) -> WireResult<()>;
+                fn added(&self) -> u64 {
+                    9
+                }",
+        },
+        // A property, and a name in a list that this version does not know.
         Patch {
             file: SOLVER,
-            old: "    keeps_groups: bool,\n}",
-            new: "    keeps_groups: bool,\n    #[serde(default)]\n    added: bool,\n}",
+            old: "    keeps: Vec<String>,\n}",
+            new: "    keeps: Vec<String>,\n    #[serde(default)]\n    added: bool,\n}",
         },
         Patch {
             file: SOLVER,
-            old: "keeps_groups: inner.keeps_groups(),",
-            new: "keeps_groups: inner.keeps_groups(),\n                added: true,",
+            old: "keeps: keeps.map(|rule| rule.to_string()).collect(),",
+            new: "keeps: keeps.map(|rule| rule.to_string()).chain([\"added\".to_owned()]).collect(),
+                added: true,",
         },
         Patch {
             file: SOLVER,

@@ -6,10 +6,10 @@ use super::lines::{self, Lines, Series, Value};
 use super::rows::{self, Around, Dots};
 use super::scale::Kind;
 use super::{Figure, Panel, View};
-use crate::report::model::{MOST_SETTINGS, Model};
-use crate::report::record::TrialRecord;
-use crate::report::settings::Setting;
-use crate::report::statistics::{band, interval, mean};
+use crate::report::analysis::model::{MOST_SETTINGS, Model};
+use crate::report::analysis::settings::Setting;
+use crate::report::analysis::statistics::{band, interval, mean};
+use crate::report::analysis::trial::TrialRecord;
 
 /// Points of all lines together: more make the page heavy and show nothing more.
 const MOST_POINTS: usize = 12_000;

@@ -3,9 +3,9 @@
 use super::scene::Colour;
 
 /// How many series have a colour of their own; more differ by dashes and markers.
-pub const SERIES: usize = 7;
+pub(crate) const SERIES: usize = 7;
 /// How many phases a trial has.
-pub const PHASES: usize = 4;
+pub(crate) const PHASES: usize = 4;
 
 const LIGHT_SERIES: [u32; SERIES] = [0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xB57A00, 0x2E9BD6, 0x555555];
 const DARK_SERIES: [u32; SERIES] = [0x5AB4F0, 0xFF8A3D, 0x2FCFA0, 0xE8A0C8, 0xF0B429, 0x9AD5FF, 0xC0C0C0];
@@ -13,7 +13,7 @@ const LIGHT_PHASES: [u32; PHASES] = [0x56B4E9, 0xE69F00, 0x8C6BB1, 0xC4C4C4];
 const DARK_PHASES: [u32; PHASES] = [0x4A9CCB, 0xD09020, 0xA38BC4, 0x6E6E6E];
 
 /// The colour as red, green, blue.
-pub fn rgb(colour: Colour, dark: bool) -> u32 {
+pub(crate) fn rgb(colour: Colour, dark: bool) -> u32 {
     match (colour, dark) {
         (Colour::Ink, false) => 0x1F2328,
         (Colour::Ink, true) => 0xE8EAED,
@@ -31,13 +31,13 @@ pub fn rgb(colour: Colour, dark: bool) -> u32 {
 }
 
 /// Every colour there is.
-pub fn all() -> impl Iterator<Item = Colour> {
+pub(crate) fn all() -> impl Iterator<Item = Colour> {
     let plain = [Colour::Ink, Colour::Muted, Colour::Grid, Colour::Paper];
     plain.into_iter().chain((0..SERIES).map(Colour::Series)).chain((0..PHASES).map(Colour::Phase))
 }
 
 /// The colour's name in a style sheet.
-pub fn name(colour: Colour) -> String {
+pub(crate) fn name(colour: Colour) -> String {
     match colour {
         Colour::Ink => "ink".to_owned(),
         Colour::Muted => "muted".to_owned(),

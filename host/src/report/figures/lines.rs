@@ -5,7 +5,7 @@ use serde_json::json;
 use super::legend::{self, Entry, shortened};
 use super::scale::{Kind, Scale};
 use super::scene::{Anchor, Colour, Item, Scene, Shape, dash, marker};
-use crate::report::table::number;
+use crate::text::number;
 
 /// How wide figures are: as wide as a telephone shows them, and three beside each other on a large screen.
 pub(super) const WIDTH: f64 = 460.0;

@@ -1,24 +1,24 @@
 //! The figures of a report: the paper's three, and what else shows which method is better and why.
 
-pub mod colours;
+pub(super) mod colours;
 mod legend;
 mod lines;
-pub mod png;
+pub(super) mod png;
 mod rows;
 mod scale;
 mod scene;
-pub mod svg;
+pub(super) mod svg;
 
 mod best;
 mod solvers;
 mod times;
 
-pub use scene::{Colour, Item, Scene, Shape, dash, marker};
+pub(super) use scene::{Colour, Item, Scene, Shape, dash, marker};
 
-use super::model::Model;
+use super::analysis::model::Model;
 
 /// A figure, and the name of its file.
-pub struct Figure {
+pub(super) struct Figure {
     /// Its file's name, without the extension; `None` for another view of what has a file already.
     pub file: Option<String>,
     /// What is drawn.
@@ -26,7 +26,7 @@ pub struct Figure {
 }
 
 /// One way to look at a panel.
-pub struct View {
+pub(super) struct View {
     /// What it is called where there are several.
     pub label: String,
     /// Its figures, one for each setting or a single one.
@@ -34,7 +34,7 @@ pub struct View {
 }
 
 /// Figures of one kind.
-pub struct Panel {
+pub(super) struct Panel {
     /// Its name in the page.
     pub id: &'static str,
     /// What it is.
@@ -46,7 +46,7 @@ pub struct Panel {
 }
 
 /// Panels whose lines are switched on and off together.
-pub struct Group {
+pub(super) struct Group {
     /// Its name in the page.
     pub id: &'static str,
     /// What its lines stand for: `methods`, `solvers`, `pairs`; nothing to switch where that is empty.
@@ -58,7 +58,7 @@ pub struct Group {
 }
 
 /// Everything there is to draw; groups without data are left out.
-pub fn figures(model: &Model<'_>) -> Vec<Group> {
+pub(super) fn figures(model: &Model<'_>) -> Vec<Group> {
     let mut groups = vec![
         Group {
             id: "values",

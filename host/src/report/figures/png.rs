@@ -10,7 +10,7 @@ use super::scene::{Anchor, Colour, Scene, Shape};
 const SCALE: f32 = 2.5;
 
 /// The scene as a file.
-pub fn file(scene: &Scene) -> Option<Vec<u8>> {
+pub(crate) fn file(scene: &Scene) -> Option<Vec<u8>> {
     let size = |length: f64| (length as f32 * SCALE).ceil() as u32;
     let mut pixmap = Pixmap::new(size(scene.width), size(scene.height))?;
     pixmap.fill(paint(Colour::Paper, 1.0).shader_colour());
@@ -22,7 +22,7 @@ pub fn file(scene: &Scene) -> Option<Vec<u8>> {
 }
 
 /// How wide a text is.
-pub fn width(text: &str, size: f64) -> f64 {
+pub(crate) fn width(text: &str, size: f64) -> f64 {
     let face = face();
     text.chars().map(|c| advance(&face, c) * size).sum()
 }

@@ -4,7 +4,7 @@ use super::legend::shortened;
 use super::lines::{WIDTH, heading, small};
 use super::scale::{Kind, Scale};
 use super::scene::{Anchor, Colour, Item, Scene, Shape, marker};
-use crate::report::table::{number, time};
+use crate::text::{number, time};
 
 const ROW: f64 = 30.0;
 /// More dots than this say nothing more.

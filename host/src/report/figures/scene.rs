@@ -1,7 +1,7 @@
 //! What a figure is made of, before it is SVG or PNG.
 
 /// A figure: shapes on a page of this size.
-pub struct Scene {
+pub(crate) struct Scene {
     /// Width in pixels.
     pub width: f64,
     /// Height in pixels.
@@ -17,7 +17,7 @@ pub struct Scene {
 }
 
 /// Shapes that belong together.
-pub struct Item {
+pub(crate) struct Item {
     /// The series they show, which can be switched off; `None` for axes.
     pub series: Option<usize>,
     /// What they say when pointed at.
@@ -28,7 +28,7 @@ pub struct Item {
 
 /// A colour by what it is for: a page in the dark has others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// Words and axes.
     Ink,
     /// Words that matter less.
@@ -44,7 +44,7 @@ pub enum Colour {
 }
 
 /// A shape.
-pub enum Shape {
+pub(crate) enum Shape {
     /// A line through points.
     Line {
         /// The points.
@@ -102,7 +102,7 @@ pub enum Shape {
 
 /// Which part of a text is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// Its beginning.
     Start,
     /// Its middle.
@@ -113,36 +113,36 @@ pub enum Anchor {
 
 impl Item {
     /// Shapes of no series.
-    pub fn plain(shapes: Vec<Shape>) -> Self {
+    pub(crate) fn plain(shapes: Vec<Shape>) -> Self {
         Self { series: None, tip: None, shapes }
     }
 
     /// Shapes of a series.
-    pub fn of(series: usize, shapes: Vec<Shape>) -> Self {
+    pub(crate) fn of(series: usize, shapes: Vec<Shape>) -> Self {
         Self { series: Some(series), tip: None, shapes }
     }
 }
 
 impl Shape {
     /// A thin line between two points.
-    pub fn segment(from: (f64, f64), to: (f64, f64), colour: Colour) -> Self {
+    pub(crate) fn segment(from: (f64, f64), to: (f64, f64), colour: Colour) -> Self {
         Self::Line { points: vec![from, to], colour, width: 1.0, dash: &[] }
     }
 
     /// Words of the usual size.
-    pub fn text(at: (f64, f64), text: impl Into<String>, anchor: Anchor) -> Self {
+    pub(crate) fn text(at: (f64, f64), text: impl Into<String>, anchor: Anchor) -> Self {
         Self::Text { at, text: text.into(), anchor, size: 11.0, colour: Colour::Ink, upwards: false }
     }
 }
 
 /// The dashes of a series: lines differ without colour too.
-pub fn dash(series: usize) -> &'static [f64] {
+pub(crate) fn dash(series: usize) -> &'static [f64] {
     const DASHES: [&[f64]; 5] = [&[], &[7.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0], &[4.0, 2.0]];
     DASHES[series % DASHES.len()]
 }
 
 /// The marker of a series: a shape of its own, centred at a point.
-pub fn marker(series: usize, (x, y): (f64, f64), radius: f64) -> Shape {
+pub(crate) fn marker(series: usize, (x, y): (f64, f64), radius: f64) -> Shape {
     let polygon = |corners: usize, turn: f64, radius: f64| {
         let corner = |i: usize| {
             let angle = std::f64::consts::TAU * (i as f64 / corners as f64 + turn);

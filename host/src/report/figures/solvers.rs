@@ -4,8 +4,8 @@ use super::lines::{self, Lines, Series, Value};
 use super::rows::{self, Around, Dots};
 use super::scale::Kind;
 use super::{Figure, Panel, Scene, View};
-use crate::report::afo::{Estimate, SolverAt};
-use crate::report::model::Model;
+use crate::report::analysis::afo::{Estimate, SolverAt};
+use crate::report::analysis::model::Model;
 
 /// One line of such a figure: key, name, and an estimate for each dimension.
 type Line = (usize, String, Vec<(usize, Estimate)>);

@@ -6,7 +6,7 @@ use super::colours;
 use super::scene::{Anchor, Colour, Item, Scene, Shape};
 
 /// The scene as an element for a page, whose ids begin with `id`.
-pub fn element(scene: &Scene, id: &str) -> Markup {
+pub(crate) fn element(scene: &Scene, id: &str) -> Markup {
     let (title, description) = (format!("{id}-title"), format!("{id}-description"));
     let hover = (!scene.hover.is_empty()).then_some(scene.hover.as_str());
     html! {
@@ -22,7 +22,7 @@ pub fn element(scene: &Scene, id: &str) -> Markup {
 }
 
 /// The scene without a name: a piece of decoration.
-pub fn bare(scene: &Scene) -> Markup {
+pub(crate) fn bare(scene: &Scene) -> Markup {
     html! {
         svg viewBox=(format!("0 0 {} {}", short(scene.width), short(scene.height)))
             width=(short(scene.width)) height=(short(scene.height)) {
@@ -32,7 +32,7 @@ pub fn bare(scene: &Scene) -> Markup {
 }
 
 /// The scene as a file.
-pub fn file(scene: &Scene) -> String {
+pub(crate) fn file(scene: &Scene) -> String {
     let element = element(scene, "figure").into_string();
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{element}\n")
 }
@@ -109,7 +109,7 @@ fn short(value: f64) -> String {
 }
 
 /// Text without the characters that no XML file may hold, and none that turns the direction of its neighbours.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let kept = |c: char| match c {
         '\n' | '\t' => ' ',
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FFFE}' | '\u{FFFF}' => '\u{FFFD}',

@@ -3,8 +3,8 @@
 use super::rows::{self, Around, Bar};
 use super::scale::Kind;
 use super::{Figure, Panel, View};
-use crate::report::model::Model;
-use crate::report::record::{Sum, TrialRecord};
+use crate::report::analysis::model::Model;
+use crate::report::analysis::trial::{Sum, TrialRecord};
 
 /// More rows than this do not fit on a screen.
 const MOST_ROWS: usize = 40;

@@ -10,20 +10,22 @@ mod style;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::collect::RunFolder;
+use super::analysis::model::Model;
 use super::figures::{Group, svg};
-use super::model::Model;
+use crate::record::{Broken, RunFolder};
 
 const SCRIPT: &str = include_str!("page.js");
 
 /// What is shown.
-pub struct Page<'a> {
+pub(super) struct Page<'a> {
     /// The runs' folders.
     pub runs: &'a [RunFolder],
     /// What they are called beside each other.
     pub labels: &'a [String],
     /// How many trials of each have begun, and finished.
     pub counts: &'a [(usize, usize)],
+    /// Journals that are not what was written.
+    pub broken: &'a [Broken],
     /// Everything there is to say.
     pub model: &'a Model<'a>,
     /// Everything there is to draw.
@@ -31,7 +33,7 @@ pub struct Page<'a> {
 }
 
 /// The page.
-pub fn page(page: &Page<'_>) -> String {
+pub(super) fn page(page: &Page<'_>) -> String {
     let title = title(page);
     let policy = format!(
         "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'",

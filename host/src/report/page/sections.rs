@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 
 use super::{Page, style};
-use crate::report::compare::LEVEL;
-use crate::report::csv::swept;
+use crate::record::tables::swept;
+use crate::report::analysis::compare::LEVEL;
+use crate::report::analysis::settings::{Setting, short_key};
+use crate::report::analysis::trial::TrialRecord;
 use crate::report::figures::svg::printable;
-use crate::report::record::TrialRecord;
-use crate::report::settings::{Setting, short_key};
-use crate::report::table::{number, time};
 use crate::report::words::{conclusion, probability, seeds_needed};
+use crate::text::{number, time};
 
 /// Longer lists are cut, and say so.
 const MOST_ROWS: usize = 100;
@@ -106,9 +106,12 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
     let regret = summaries.iter().any(|summary| summary.regret.is_some());
     let ranks = summaries.iter().any(|summary| summary.mean_rank.is_some());
     let failed = summaries.iter().any(|summary| summary.failed_evaluations > 0);
+    let infeasible = summaries.iter().any(|summary| summary.infeasible_evaluations > 0);
+    let flawed = summaries.iter().any(|summary| summary.flawed_answers > 0);
+    let shadows = summaries.iter().any(|summary| summary.failed_shadows > 0);
     let experiments = summaries.iter().any(|summary| summary.experiment != first.experiment);
     // The best mean of each setting stands out.
-    let best = |summary: &crate::report::summary::MethodSummary| {
+    let best = |summary: &crate::report::analysis::summary::MethodSummary| {
         let peers = summaries
             .iter()
             .filter(|other| other.sweep == summary.sweep && other.experiment == summary.experiment);
@@ -131,6 +134,9 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                         @if ranks { th { "mean rank" } }
                         @if regret { th { "regret, mean" } }
                         @if failed { th { "failed evaluations" } }
+                        @if infeasible { th { "infeasible" } }
+                        @if flawed { th { "false answers" } }
+                        @if shadows { th { "failed shadows" } }
                         th { "fit / iteration" } th { "AFO / iteration" } th { "evaluation" }
                     }
                 }
@@ -150,6 +156,9 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                             @if ranks { td { (summary.mean_rank.map_or("–".to_owned(), |rank| format!("{rank:.2}"))) } }
                             @if regret { td { (number(summary.regret.and_then(|regret| regret.mean))) } }
                             @if failed { td { (summary.failed_evaluations) } }
+                            @if infeasible { td { (summary.infeasible_evaluations) } }
+                            @if flawed { td { (summary.flawed_answers) } }
+                            @if shadows { td { (summary.failed_shadows) } }
                             td { (time(summary.mean_fit_seconds)) }
                             td { (time(summary.mean_afo_seconds)) }
                             td { (time(summary.mean_evaluate_seconds)) }
@@ -161,7 +170,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
     }
 }
 
-fn interval(interval: Option<crate::report::statistics::Interval>) -> String {
+fn interval(interval: Option<crate::report::analysis::statistics::Interval>) -> String {
     interval.map_or("–".to_owned(), |interval| {
         format!("{} to {}", number(Some(interval.low)), number(Some(interval.high)))
     })
@@ -295,6 +304,11 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
         .flat_map(|trial| trial.incidents.iter().map(move |incident| (trial, incident)))
         .take(MOST_ROWS)
         .collect();
+    let flaws: Vec<_> = trials()
+        .flat_map(|trial| trial.flaws.iter().map(move |flaw| (trial, flaw)))
+        .take(MOST_ROWS)
+        .collect();
+    let flaw_count: usize = trials().map(|trial| trial.flaws.len()).sum();
     html! {
         @if !failed.is_empty() {
             h2 { "Failed evaluations" }
@@ -304,14 +318,41 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
                     tbody {
                         @for (trial, failure) in &failed {
                             tr {
-                                td { (printable(&trial.started.trial)) } td { (failure.evaluation) }
-                                td class="left" { (printable(&failure.status)) } td class="words" { (printable(&failure.reason)) }
+                                td { (printable(&trial.started.trial.to_string())) } td { (failure.evaluation) }
+                                td class="left" { (failure.status) } td class="words" { (printable(&failure.reason)) }
                             }
                         }
                     }
                 }
             }
             @if count > failed.len() { p class="caption" { "The first " (failed.len()) " of " (count) "; the journals have all." } }
+        }
+        @if !flaws.is_empty() {
+            h2 { "False answers of solvers" }
+            div class="scroll" tabindex="0" role="region" aria-label="False answers of solvers" {
+                table id="flaws" {
+                    thead { tr { th { "trial" } th { "iteration" } th class="left" { "solver" } th class="left" { "what was wrong" } } }
+                    tbody {
+                        @for (trial, flaw) in &flaws {
+                            tr {
+                                td { (printable(&trial.started.trial.to_string())) } td { (flaw.iteration) }
+                                td class="left" { (printable(&flaw.solver)) }
+                                td class="words" { @if flaw.failed { "failed: " } (printable(&flaw.words)) }
+                            }
+                        }
+                    }
+                }
+            }
+            p class="caption" {
+                "A value is always our own, a false bound is never used, and a broken group is mended before the point is \
+                 evaluated."
+                @if flaw_count > flaws.len() { " The first " (flaws.len()) " of " (flaw_count) "; the journals have all." }
+            }
+        }
+        @if !page.broken.is_empty() {
+            h2 { "Broken journals" }
+            p { "These are not what was written, and their trials are left out of everything above:" }
+            ul { @for journal in page.broken { li { (printable(&journal.to_string())) } } }
         }
         @if !incidents.is_empty() {
             h2 { "Trials that failed or were started again" }
@@ -321,7 +362,7 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
                     tbody {
                         @for (trial, incident) in &incidents {
                             tr {
-                                td { (printable(&trial.started.trial)) } td class="left" { (incident.word()) }
+                                td { (printable(&trial.started.trial.to_string())) } td class="left" { (incident.word()) }
                                 td { (incident.evaluation().map_or("–".to_owned(), |evaluation| evaluation.to_string())) }
                                 td class="words" { (printable(incident.reason())) }
                             }

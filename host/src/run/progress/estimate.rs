@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::run::Job;
+use crate::plan::TrialId;
+use crate::run::executor::Job;
 
 /// Evaluations at the beginning of a trial that come faster than this are read from a journal, not made.
 const READ: f64 = 0.003;
@@ -17,7 +18,7 @@ const READ: f64 = 0.003;
 pub(super) struct Estimate {
     /// The trials that have not begun, in the order in which they will.
     waiting: VecDeque<Job>,
-    running: BTreeMap<String, Running>,
+    running: BTreeMap<TrialId, Running>,
     /// The most trials that ran at a time.
     jobs: usize,
     /// Seconds by kind and evaluation.
@@ -42,16 +43,16 @@ impl Estimate {
         Self { waiting: trials.iter().cloned().collect(), ..Self::default() }
     }
 
-    pub(super) fn begins(&mut self, id: &str, evaluations: usize, now: f64) {
+    pub(super) fn begins(&mut self, id: &TrialId, evaluations: usize, now: f64) {
         // Among the first few: jobs begin one after the other, and tell so at about the same time.
-        if let Some(place) = self.waiting.iter().position(|job| job.id == id) {
+        if let Some(place) = self.waiting.iter().position(|job| job.id == *id) {
             self.waiting.remove(place);
         }
-        self.running.insert(id.to_owned(), Running { evaluations, made: 0, last: now, reading: true });
+        self.running.insert(id.clone(), Running { evaluations, made: 0, last: now, reading: true });
         self.jobs = self.jobs.max(self.running.len());
     }
 
-    pub(super) fn evaluated(&mut self, id: &str, evaluation: usize, now: f64) {
+    pub(super) fn evaluated(&mut self, id: &TrialId, evaluation: usize, now: f64) {
         let Some(running) = self.running.get_mut(id) else { return };
         let seconds = (now - running.last).max(0.0);
         let steps = evaluation.saturating_sub(running.made);
@@ -59,11 +60,11 @@ impl Estimate {
         running.made = evaluation;
         running.reading &= seconds < READ;
         if !running.reading && steps == 1 {
-            self.costs.entry(kind(id).to_owned()).or_default().add(evaluation, seconds);
+            self.costs.entry(id.without_seed()).or_default().add(evaluation, seconds);
         }
     }
 
-    pub(super) fn ends(&mut self, id: &str) {
+    pub(super) fn ends(&mut self, id: &TrialId) {
         self.running.remove(id);
     }
 
@@ -73,8 +74,12 @@ impl Estimate {
         if all.0.is_empty() {
             return None;
         }
-        let price = |id: &str, from: usize, to: usize| {
-            self.costs.get(kind(id)).filter(|profile| profile.0.len() > 1).unwrap_or(&all).seconds(from, to)
+        let price = |id: &TrialId, from: usize, to: usize| {
+            self.costs
+                .get(&id.without_seed())
+                .filter(|profile| profile.0.len() > 1)
+                .unwrap_or(&all)
+                .seconds(from, to)
         };
         // When each job becomes free.
         let mut free: Vec<f64> = self
@@ -94,11 +99,6 @@ impl Estimate {
         }
         free.into_iter().reduce(f64::max)
     }
-}
-
-/// A trial's name without its seed: trials that differ by nothing else cost about the same.
-fn kind(id: &str) -> &str {
-    id.rsplit_once("-seed").map_or(id, |(kind, _)| kind)
 }
 
 impl Profile {
@@ -142,8 +142,12 @@ impl Profile {
 mod tests {
     use super::*;
 
-    fn job(id: &str, evaluations: usize) -> Job {
-        Job { id: id.to_owned(), evaluations, timeout: None }
+    fn id(text: &str) -> TrialId {
+        text.parse().unwrap()
+    }
+
+    fn job(text: &str, evaluations: usize) -> Job {
+        Job { id: id(text), evaluations, timeout: None }
     }
 
     /// Runs trials whose evaluation k takes `cost(k)` seconds on `jobs` jobs, up to `until`, and answers the estimate and what
@@ -210,20 +214,20 @@ mod tests {
     #[test]
     fn a_trial_that_made_all_its_evaluations_costs_nothing_more() {
         let mut estimate = Estimate::new(&[job("m-seed1", 2)]);
-        estimate.begins("m-seed1", 2, 0.0);
-        (1..=2).for_each(|k| estimate.evaluated("m-seed1", k, k as f64));
+        estimate.begins(&id("m-seed1"), 2, 0.0);
+        (1..=2).for_each(|k| estimate.evaluated(&id("m-seed1"), k, k as f64));
         assert_eq!(estimate.seconds_left(2.5), Some(0.0));
-        estimate.ends("m-seed1");
+        estimate.ends(&id("m-seed1"));
         assert_eq!(estimate.seconds_left(3.0), Some(0.0));
     }
 
     #[test]
     fn what_is_read_from_a_journal_says_nothing() {
         let mut estimate = Estimate::new(&[job("m-seed1", 10), job("m-seed2", 10)]);
-        estimate.begins("m-seed1", 10, 0.0);
-        (1..=5).for_each(|k| estimate.evaluated("m-seed1", k, 0.0001 * k as f64));
+        estimate.begins(&id("m-seed1"), 10, 0.0);
+        (1..=5).for_each(|k| estimate.evaluated(&id("m-seed1"), k, 0.0001 * k as f64));
         assert_eq!(estimate.seconds_left(0.0), None);
-        estimate.evaluated("m-seed1", 6, 2.0005);
+        estimate.evaluated(&id("m-seed1"), 6, 2.0005);
         assert!(estimate.seconds_left(2.0005).unwrap() >= 4.0 * 2.0);
     }
 }

@@ -26,49 +26,56 @@ struct Properties {
     layout: Layout,
 }
 
-pub(crate) struct PluginEncoder(Option<Box<dyn Encoder>>);
+pub(crate) struct PluginEncoder {
+    inner: Option<Box<dyn Encoder>>,
+}
 
 impl PluginEncoder {
     pub(crate) fn object(inner: Box<dyn Encoder>) -> EncoderObject {
-        EncoderWire_TO::from_value(Self(Some(inner)), TD_Opaque)
+        EncoderWire_TO::from_value(Self { inner: Some(inner) }, TD_Opaque)
     }
 }
 
 impl EncoderWire for PluginEncoder {
     fn properties(&self) -> WireResult<RString> {
-        guard(|| to_json(&Properties { layout: self.0.as_ref().ok_or_else(closed)?.layout() }))
+        guard(|| {
+            let inner = self.inner.as_ref().ok_or_else(closed)?;
+            to_json(&Properties { layout: inner.layout() })
+        })
     }
     fn encode(&self, point: RSlice<'_, u32>) -> WireResult<RVec<bool>> {
-        let point = Point::from(point.to_vec());
-        guard(|| Ok(self.0.as_ref().ok_or_else(closed)?.encode(&point)?.to_vec().into()))
+        guard(|| {
+            let inner = self.inner.as_ref().ok_or_else(closed)?;
+            Ok(inner.encode(&Point::from(point.to_vec()))?.into_vec().into())
+        })
     }
     fn decode(&self, bits: RSlice<'_, bool>) -> WireResult<RVec<u32>> {
-        let bits = Bits::from(bits.to_vec());
-        guard(|| Ok(self.0.as_ref().ok_or_else(closed)?.decode(&bits)?.to_vec().into()))
+        guard(|| {
+            let inner = self.inner.as_ref().ok_or_else(closed)?;
+            Ok(inner.decode(&Bits::from(bits.to_vec()))?.into_vec().into())
+        })
     }
     fn close(&mut self) -> WireResult<()> {
-        close(&mut self.0)
+        close(&mut self.inner)
     }
 }
 
 impl Drop for PluginEncoder {
     fn drop(&mut self) {
-        report_close(unwire(close(&mut self.0)));
+        report_close(unwire(close(&mut self.inner)));
     }
 }
 
 /// An encoder from a dylib.
 pub struct LoadedEncoder {
     object: EncoderObject,
-    layout: Layout,
+    properties: Properties,
 }
 
 impl LoadedEncoder {
     pub(crate) fn new(object: EncoderObject) -> Result<Self> {
-        let Properties { layout } = from_json(&unwire(object.properties())?)?;
-        // Groups come from a plugin: only a checked layout is one.
-        let layout = Layout::with_groups(layout.dimension(), layout.groups().to_vec())?;
-        Ok(Self { object, layout })
+        let properties = from_json(&unwire(object.properties())?)?;
+        Ok(Self { object, properties })
     }
 
     /// Ends the encoder; an error where its destructor panicked. Dropping it instead logs that error.
@@ -79,7 +86,7 @@ impl LoadedEncoder {
 
 impl Encoder for LoadedEncoder {
     fn layout(&self) -> Layout {
-        self.layout.clone()
+        self.properties.layout.clone()
     }
     fn encode(&self, point: &Point) -> Result<Bits> {
         Ok(Bits::from(unwire(self.object.encode(RSlice::from_slice(point)))?.into_vec()))

@@ -1,9 +1,7 @@
 //! [`Solver`] across the boundary, with the problem and the answer behind accessors.
 
-use std::ops::Range;
 use std::time::Duration;
 
-use abi_stable::StableAbi;
 use abi_stable::sabi_trait;
 use abi_stable::sabi_trait::TD_Opaque;
 use abi_stable::sabi_types::{RMut, RRef};
@@ -11,10 +9,12 @@ use abi_stable::std_types::{RBox, ROption, RSlice, RStr, RString};
 use serde::{Deserialize, Serialize};
 
 use super::function::{FunctionObject, object, received};
-use super::{close, closed, from_json, report_close, to_json};
+use super::{close, closed, flat, from_json, ranges, report_close, to_json};
 use crate::abi::guard::{WireResult, guard, unwire};
+use crate::abi::shared::{SharedQuadratic, SharedRows};
 use crate::{
-    Acquisition, AcquisitionKind, Answer, Bits, Error, Layout, Problem, Quadratic, Result, Solver, Stop,
+    Acquisition, AcquisitionKind, Answer, BitMatrix, Bits, Error, Layout, Problem, Quadratic, Result, Rule,
+    Solver, Stop,
 };
 
 #[sabi_trait]
@@ -33,27 +33,22 @@ pub(crate) type SolverObject = SolverWire_TO<'static, RBox<()>>;
 #[sabi_trait]
 pub trait ProblemWire {
     /// Absent where the function is a general one.
-    fn quadratic(&self) -> ROption<QuadraticView<'_>>;
+    fn quadratic(&self) -> ROption<SharedQuadratic>;
     /// Absent where the function is quadratic.
     fn general(&self) -> ROption<FunctionObject>;
     /// Starts and ends of the groups, in turn.
     fn groups(&self) -> RSlice<'_, usize>;
-    fn incumbent(&self) -> ROption<RSlice<'_, bool>>;
+    /// As JSON; empty where there are none.
+    fn constraints(&self) -> RStr<'_>;
+    /// Absent where there are none, as below.
+    fn starts(&self) -> ROption<SharedRows>;
+    fn unwanted(&self) -> ROption<SharedRows>;
     fn work_limit(&self) -> ROption<u64>;
     #[sabi(last_prefix_field)]
     fn time_limit_nanoseconds(&self) -> ROption<u64>;
 }
 
 pub(crate) type ProblemRef<'a> = ProblemWire_TO<'a, RRef<'a, ()>>;
-
-/// A [`Quadratic`] as a plugin reads it: three parts, for ever.
-#[repr(C)]
-#[derive(StableAbi)]
-pub struct QuadraticView<'a> {
-    constant: f64,
-    linear: RSlice<'a, f64>,
-    pairs: RSlice<'a, f64>,
-}
 
 /// An [`Answer`] as a plugin writes it.
 #[sabi_trait]
@@ -70,25 +65,31 @@ pub(crate) type AnswerMut<'a> = AnswerWire_TO<'a, RMut<'a, ()>>;
 
 #[derive(Serialize, Deserialize)]
 struct Properties {
-    takes_general: bool,
-    keeps_groups: bool,
+    /// Names of [`AcquisitionKind`]s.
+    takes: Vec<String>,
+    /// Names of [`Rule`]s. Either side may know more of both than the other.
+    keeps: Vec<String>,
 }
 
-pub(crate) struct PluginSolver(Option<Box<dyn Solver>>);
+pub(crate) struct PluginSolver {
+    inner: Option<Box<dyn Solver>>,
+}
 
 impl PluginSolver {
     pub(crate) fn object(inner: Box<dyn Solver>) -> SolverObject {
-        SolverWire_TO::from_value(Self(Some(inner)), TD_Opaque)
+        SolverWire_TO::from_value(Self { inner: Some(inner) }, TD_Opaque)
     }
 }
 
 impl SolverWire for PluginSolver {
     fn properties(&self) -> WireResult<RString> {
         guard(|| {
-            let inner = self.0.as_ref().ok_or_else(closed)?;
+            let inner = self.inner.as_ref().ok_or_else(closed)?;
+            let takes = AcquisitionKind::ALL.into_iter().filter(|&kind| inner.takes(kind));
+            let keeps = Rule::ALL.into_iter().filter(|&rule| inner.keeps(rule));
             to_json(&Properties {
-                takes_general: inner.takes() == AcquisitionKind::General,
-                keeps_groups: inner.keeps_groups(),
+                takes: takes.map(|kind| kind.to_string()).collect(),
+                keeps: keeps.map(|rule| rule.to_string()).collect(),
             })
         })
     }
@@ -100,35 +101,47 @@ impl SolverWire for PluginSolver {
     ) -> WireResult<()> {
         guard(|| {
             let problem = read_problem(problem)?;
-            let found = self.0.as_mut().ok_or_else(closed)?.minimize(&problem, seed)?;
+            let found = self.inner.as_mut().ok_or_else(closed)?.minimize(&problem, seed)?;
             write_answer(&found, answer);
             Ok(())
         })
     }
     fn close(&mut self) -> WireResult<()> {
-        close(&mut self.0)
+        close(&mut self.inner)
     }
 }
 
 impl Drop for PluginSolver {
     fn drop(&mut self) {
-        report_close(unwire(close(&mut self.0)));
+        report_close(unwire(close(&mut self.inner)));
     }
 }
 
 fn read_problem(wire: &ProblemRef<'_>) -> Result<Problem> {
-    let objective = match (wire.quadratic(), wire.general()) {
-        (ROption::RSome(view), _) => {
-            Acquisition::Quadratic(Quadratic::new(view.constant, view.linear.to_vec(), view.pairs.to_vec())?)
-        }
-        (_, ROption::RSome(function)) => Acquisition::General(received(function)),
-        _ => return Err(Error::new("a problem without a function")),
+    let objective = if let ROption::RSome(f) = wire.quadratic() {
+        Acquisition::Quadratic(Quadratic::received(f)?)
+    } else if let ROption::RSome(f) = wire.general() {
+        Acquisition::General(received(f))
+    } else {
+        return Err(Error::new(
+            "a problem with a function that this solver's version of the api does not know",
+        ));
     };
-    let groups: Vec<Range<usize>> = wire.groups().chunks_exact(2).map(|pair| pair[0]..pair[1]).collect();
-    let layout = Layout::with_groups(objective.dimension(), groups)?;
-    let mut problem = Problem::new(objective).with_groups(&layout);
-    if let ROption::RSome(bits) = wire.incumbent() {
-        problem = problem.with_incumbent(Bits::from(bits.to_vec()));
+    let n = objective.dimension();
+    let mut problem = Problem::new(objective);
+    let (groups, constraints) = (wire.groups(), wire.constraints());
+    if !groups.is_empty() || !constraints.is_empty() {
+        let mut layout = Layout::with_groups(n, ranges(&groups))?;
+        if !constraints.is_empty() {
+            layout = layout.with_constraints(from_json(constraints.as_str())?)?;
+        }
+        problem = problem.with_layout(&layout);
+    }
+    if let ROption::RSome(rows) = wire.starts() {
+        problem = problem.with_starts(BitMatrix::received(n, Some(rows))?);
+    }
+    if let ROption::RSome(rows) = wire.unwanted() {
+        problem = problem.with_unwanted(BitMatrix::received(n, Some(rows))?);
     }
     if let ROption::RSome(steps) = wire.work_limit() {
         problem = problem.with_work_limit(steps);
@@ -174,8 +187,11 @@ impl LoadedSolver {
 
 impl Solver for LoadedSolver {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
-        let groups = problem.groups().iter().flat_map(|group| [group.start, group.end]).collect();
-        let sent = SentProblem { problem, groups };
+        let constraints = match problem.constraints() {
+            [] => RString::new(),
+            constraints => to_json(&constraints)?,
+        };
+        let sent = SentProblem { problem, groups: flat(problem.groups()), constraints };
         let mut written = WrittenAnswer::default();
         {
             let problem = ProblemWire_TO::from_ptr(RRef::new(&sent), TD_Opaque);
@@ -184,27 +200,24 @@ impl Solver for LoadedSolver {
         }
         written.0.ok_or_else(|| Error::new("the solver gave no answer"))
     }
-    fn takes(&self) -> AcquisitionKind {
-        if self.properties.takes_general { AcquisitionKind::General } else { AcquisitionKind::Quadratic }
+    fn takes(&self, kind: AcquisitionKind) -> bool {
+        self.properties.takes.iter().any(|name| name == kind.name())
     }
-    fn keeps_groups(&self) -> bool {
-        self.properties.keeps_groups
+    fn keeps(&self, rule: Rule) -> bool {
+        self.properties.keeps.iter().any(|name| name == rule.name())
     }
 }
 
 struct SentProblem<'a> {
     problem: &'a Problem,
     groups: Vec<usize>,
+    constraints: RString,
 }
 
 impl ProblemWire for SentProblem<'_> {
-    fn quadratic(&self) -> ROption<QuadraticView<'_>> {
+    fn quadratic(&self) -> ROption<SharedQuadratic> {
         match self.problem.objective() {
-            Acquisition::Quadratic(f) => ROption::RSome(QuadraticView {
-                constant: f.constant(),
-                linear: RSlice::from_slice(f.linear()),
-                pairs: RSlice::from_slice(f.pairs()),
-            }),
+            Acquisition::Quadratic(f) => ROption::RSome(f.shared()),
             Acquisition::General(_) => ROption::RNone,
         }
     }
@@ -217,8 +230,14 @@ impl ProblemWire for SentProblem<'_> {
     fn groups(&self) -> RSlice<'_, usize> {
         RSlice::from_slice(&self.groups)
     }
-    fn incumbent(&self) -> ROption<RSlice<'_, bool>> {
-        self.problem.incumbent().map(|bits| RSlice::from_slice(bits)).into()
+    fn constraints(&self) -> RStr<'_> {
+        self.constraints.as_rstr()
+    }
+    fn starts(&self) -> ROption<SharedRows> {
+        self.problem.starts().shared().into()
+    }
+    fn unwanted(&self) -> ROption<SharedRows> {
+        self.problem.unwanted().shared().into()
     }
     fn work_limit(&self) -> ROption<u64> {
         self.problem.work_limit().into()

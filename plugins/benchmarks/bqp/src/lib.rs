@@ -1,6 +1,6 @@
 //! Binary quadratic programming: maximise xᵀQx, Q = M ∘ K, M gaussian and K falling with the distance of two bits.
 
-use plugin_api::{Benchmark, Point, Result, Sense, Space, export_benchmark};
+use plugin_api::{Benchmark, Evaluation, Point, Result, Sense, Space, export_benchmark};
 
 mod matrix; // Q: random, or given
 mod maximum; // the best bits there are
@@ -27,14 +27,14 @@ impl Bqp {
 }
 
 impl Benchmark for Bqp {
-    fn space(&self) -> Space {
-        self.space.clone()
+    fn space(&self) -> Result<Space> {
+        Ok(self.space.clone())
     }
 
-    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
         self.space.check(point)?;
         let x: Vec<bool> = point.iter().map(|&level| level == 1).collect();
-        Ok(self.matrix.value(&x))
+        Ok(self.matrix.value(&x).into())
     }
 
     fn sense(&self) -> Sense {
@@ -88,7 +88,7 @@ mod tests {
                 let mut bqp = Bqp::new(options, 1).unwrap();
                 for (x, &expected) in case.x.iter().zip(&reference.value) {
                     let point: Point = x.chars().map(|bit| u32::from(bit == '1')).collect();
-                    let found = bqp.evaluate(&point, 0).unwrap();
+                    let found = bqp.evaluate(&point, 0).unwrap().value().unwrap();
                     assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{x}: {found} for {expected}");
                     points += 1;
                 }
@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn the_seed_of_the_options_comes_before_that_of_the_trial() {
-        let value = |json: &str, seed: u64| bqp(json, seed).evaluate(&Point::from(vec![1; 10]), 0).unwrap();
+        let value = |json: &str, seed: u64| {
+            bqp(json, seed).evaluate(&Point::from(vec![1; 10]), 0).unwrap().value().unwrap()
+        };
         assert_ne!(value("{}", 1), value("{}", 2));
         assert_eq!(value(r#"{ "seed": 1 }"#, 2), value("{}", 1));
     }
@@ -119,8 +121,11 @@ mod tests {
     #[test]
     fn the_smallest_program_is_its_one_number() {
         let mut one = bqp(r#"{ "n": 1, "matrix": [[2.5]] }"#, 1);
-        assert_eq!(one.evaluate(&Point::from(vec![0]), 0).unwrap().to_bits(), 0.0f64.to_bits());
-        assert_eq!(one.evaluate(&Point::from(vec![1]), 0).unwrap(), 2.5);
+        assert_eq!(
+            one.evaluate(&Point::from(vec![0]), 0).unwrap().value().unwrap().to_bits(),
+            0.0f64.to_bits()
+        );
+        assert_eq!(one.evaluate(&Point::from(vec![1]), 0).unwrap().value().unwrap(), 2.5);
         assert_eq!(one.optimum(0.5).unwrap(), Some(2.0));
         assert_eq!(one.optimum(3.0).unwrap(), Some(0.0));
     }

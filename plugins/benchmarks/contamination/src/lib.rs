@@ -1,6 +1,6 @@
 //! Contamination control: Σ_i [x_i + ρ/T · #{k : Z_ki > U}], the price of prevention plus that of food above a limit.
 
-use plugin_api::{Benchmark, Error, Point, Result, Space, Variable, export_benchmark};
+use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Space, Variable, export_benchmark};
 
 mod minimum; // the cheapest decisions there are
 mod options; // what a manifest may set, and its limits
@@ -60,17 +60,18 @@ impl Contamination {
 }
 
 impl Benchmark for Contamination {
-    fn space(&self) -> Space {
-        self.space.clone()
+    fn space(&self) -> Result<Space> {
+        Ok(self.space.clone())
     }
 
-    fn evaluate(&mut self, point: &Point, seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, point: &Point, seed: u64) -> Result<Evaluation> {
         self.space.check(point)?;
         let x: Vec<bool> = point.iter().map(|&level| level == 1).collect();
-        Ok(match &self.fixed {
+        let value = match &self.fixed {
             Some(supplies) => self.value(supplies, &x),
             None => self.value(&Supplies::random(x.len(), self.options.simulations, seed), &x),
-        })
+        };
+        Ok(value.into())
     }
 
     fn deterministic(&self) -> bool {
@@ -124,7 +125,7 @@ mod tests {
             for (i, x) in case.x.iter().enumerate() {
                 let point: Point = x.chars().map(|bit| u32::from(bit == '1')).collect();
                 for (benchmark, expected) in [(&mut paper, case.paper[i]), (&mut code, case.code[i])] {
-                    let found = benchmark.evaluate(&point, 0).unwrap();
+                    let found = benchmark.evaluate(&point, 0).unwrap().value().unwrap();
                     assert!((found - expected).abs() <= 1e-9 * expected, "{x}: {found} for {expected}");
                 }
                 points += 1;
@@ -144,7 +145,7 @@ mod tests {
         for l1 in [0.0, 0.01, 0.5] {
             let penalised = |mask: u32| {
                 let point: Point = (0..8).map(|i| mask >> i & 1).collect();
-                small.evaluate(&point, 0).unwrap() + l1 * f64::from(mask.count_ones())
+                small.evaluate(&point, 0).unwrap().value().unwrap() + l1 * f64::from(mask.count_ones())
             };
             let exhaustive = (0..256).map(penalised).fold(f64::INFINITY, f64::min);
             let found = small.optimum(l1).unwrap().unwrap();
@@ -164,7 +165,8 @@ mod tests {
         let mut fresh = contamination(r#"{ "samples": "fresh" }"#, 1);
         let point =
             Point::from(vec![0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
-        let values: Vec<f64> = (0..5).map(|seed| fresh.evaluate(&point, seed).unwrap()).collect();
+        let values: Vec<f64> =
+            (0..5).map(|seed| fresh.evaluate(&point, seed).unwrap().value().unwrap()).collect();
         assert!(values.windows(2).any(|pair| pair[0] != pair[1]), "{values:?}");
         assert!(!fresh.deterministic());
         assert_eq!(fresh.optimum(0.0).unwrap(), None);
@@ -172,8 +174,9 @@ mod tests {
 
     #[test]
     fn the_seed_of_the_options_comes_before_that_of_the_trial() {
-        let value =
-            |json: &str, seed: u64| contamination(json, seed).evaluate(&Point::from(vec![0; 25]), 0).unwrap();
+        let value = |json: &str, seed: u64| {
+            contamination(json, seed).evaluate(&Point::from(vec![0; 25]), 0).unwrap().value().unwrap()
+        };
         assert_ne!(value("{}", 1), value("{}", 2));
         assert_eq!(value(r#"{ "seed": 1 }"#, 2), value("{}", 1));
     }

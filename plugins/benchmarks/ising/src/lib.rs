@@ -2,7 +2,7 @@
 
 use plugin_api::rand::RngExt;
 use plugin_api::random::open_uniform;
-use plugin_api::{Benchmark, Error, Point, Result, Space, Variable, export_benchmark, rng};
+use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Space, Variable, export_benchmark, rng};
 
 mod grid; // edges, and the order in which a sweep meets them
 mod minimum; // the best edges to keep
@@ -110,13 +110,13 @@ fn check_couplings(couplings: &[f64], edges: usize) -> Result<Vec<f64>> {
 }
 
 impl Benchmark for Ising {
-    fn space(&self) -> Space {
-        self.space.clone()
+    fn space(&self) -> Result<Space> {
+        Ok(self.space.clone())
     }
 
-    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
         self.space.check(point)?;
-        Ok(self.divergence(point.iter().map(|&level| level == 1)))
+        Ok(self.divergence(point.iter().map(|&level| level == 1)).into())
     }
 
     fn optimum(&mut self, l1: f64) -> Result<Option<f64>> {
@@ -180,7 +180,7 @@ mod tests {
                 .unwrap();
                 for (x, &expected) in case.x.iter().zip(&reference.value) {
                     let point: Point = x.chars().map(|bit| u32::from(bit == '1')).collect();
-                    let found = ising.evaluate(&point, 0).unwrap();
+                    let found = ising.evaluate(&point, 0).unwrap().value().unwrap();
                     assert!((found - expected).abs() <= 1e-9 * expected, "{x}: {found} for {expected}");
                     points += 1;
                 }
@@ -199,7 +199,8 @@ mod tests {
             let edges = ising.weights.len();
             for l1 in [1e-4, 1e-2, 0.3, 10.0] {
                 let penalised = |mask: u32| {
-                    ising.evaluate(&point(mask, edges), 0).unwrap() + l1 * f64::from(mask.count_ones())
+                    ising.evaluate(&point(mask, edges), 0).unwrap().value().unwrap()
+                        + l1 * f64::from(mask.count_ones())
                 };
                 let exhaustive = (0..1 << edges).map(penalised).fold(f64::INFINITY, f64::min);
                 let found = ising.optimum(l1).unwrap().unwrap();
@@ -239,9 +240,9 @@ mod tests {
         // A frustrated square: 8 of its 16 configurations have the lowest energy and share p. Without its
         // edges all 16 do, so the divergence is log 2.
         let mut square = ising(r#"{ "rows": 2, "columns": 2, "couplings": [1000, 1000, 1000, -1000] }"#, 1);
-        let found = square.evaluate(&Point::from(vec![0; 4]), 0).unwrap();
+        let found = square.evaluate(&Point::from(vec![0; 4]), 0).unwrap().value().unwrap();
         assert!((found - std::f64::consts::LN_2).abs() < 1e-9, "{found}");
-        assert_eq!(square.evaluate(&Point::from(vec![1; 4]), 0).unwrap(), 0.0);
+        assert_eq!(square.evaluate(&Point::from(vec![1; 4]), 0).unwrap().value().unwrap(), 0.0);
         assert_eq!(square.optimum(0.1).unwrap(), None);
     }
 
@@ -260,7 +261,9 @@ mod tests {
 
     #[test]
     fn the_seed_of_the_options_comes_before_that_of_the_trial() {
-        let value = |json: &str, seed: u64| ising(json, seed).evaluate(&Point::from(vec![0; 24]), 0).unwrap();
+        let value = |json: &str, seed: u64| {
+            ising(json, seed).evaluate(&Point::from(vec![0; 24]), 0).unwrap().value().unwrap()
+        };
         assert_ne!(value("{}", 1), value("{}", 2));
         assert_eq!(value(r#"{ "seed": 1 }"#, 2), value("{}", 1));
     }

@@ -1,6 +1,6 @@
 //! Low autocorrelation binary sequences: n²/E(s), with E(s) = Σ_k (Σ_i s_i s_{i+k})², for s ∈ {±1}ⁿ.
 
-use plugin_api::{Benchmark, Point, Result, Sense, Space, Variable, export_benchmark};
+use plugin_api::{Benchmark, Evaluation, Point, Result, Sense, Space, Variable, export_benchmark};
 
 mod energy; // the energy of a sequence, and the least there is
 mod options; // what a manifest may set, and its limits
@@ -33,14 +33,14 @@ impl Labs {
 }
 
 impl Benchmark for Labs {
-    fn space(&self) -> Space {
-        self.space.clone()
+    fn space(&self) -> Result<Space> {
+        Ok(self.space.clone())
     }
 
-    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<f64> {
+    fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
         self.space.check(point)?;
         let sequence = energy::sequence(point.iter().map(|&level| level == 1));
-        Ok(self.value(energy::energy(sequence, self.options.n as u32)))
+        Ok(self.value(energy::energy(sequence, self.options.n as u32)).into())
     }
 
     fn sense(&self) -> Sense {
@@ -86,8 +86,13 @@ mod tests {
             assert_eq!((case.s.len(), case.energy.len(), case.merit_factor.len()), (50, 50, 50));
             for (i, s) in case.s.iter().enumerate() {
                 let point: Point = s.chars().map(|sign| u32::from(sign == '+')).collect();
-                assert_eq!(energy.evaluate(&point, 0).unwrap(), case.energy[i] as f64, "{s}");
-                let (found, expected) = (merit.evaluate(&point, 0).unwrap(), case.merit_factor[i]);
+                assert_eq!(
+                    energy.evaluate(&point, 0).unwrap().value().unwrap(),
+                    case.energy[i] as f64,
+                    "{s}"
+                );
+                let (found, expected) =
+                    (merit.evaluate(&point, 0).unwrap().value().unwrap(), case.merit_factor[i]);
                 assert!((found - expected).abs() <= 1e-9 * expected, "{s}: {found} for {expected}");
             }
         }
@@ -118,6 +123,6 @@ mod tests {
     #[test]
     fn a_point_reads_as_a_sequence() {
         let labs = labs(r#"{ "n": 3 }"#);
-        assert_eq!(labs.space().describe(&Point::from(vec![1, 0, 1])), "s1=+1 s2=-1 s3=+1");
+        assert_eq!(labs.space().unwrap().describe(&Point::from(vec![1, 0, 1])), "s1=+1 s2=-1 s3=+1");
     }
 }

@@ -10,6 +10,7 @@ export_encoder!("binary", |_options: Options, space: &Space| Binary::new(space))
 
 struct Binary {
     space: Space,
+    layout: Layout,
 }
 
 impl Binary {
@@ -21,13 +22,15 @@ impl Binary {
                 variable.levels().len()
             )));
         }
-        Ok(Self { space: space.clone() })
+        // Bit and variable are the same, and so are their rules.
+        let layout = Layout::free(space.dimension()).with_constraints(space.constraints().to_vec())?;
+        Ok(Self { space: space.clone(), layout })
     }
 }
 
 impl Encoder for Binary {
     fn layout(&self) -> Layout {
-        Layout::free(self.space.dimension())
+        self.layout.clone()
     }
 
     fn encode(&self, point: &Point) -> Result<Bits> {
@@ -44,8 +47,8 @@ impl Encoder for Binary {
 
 #[cfg(test)]
 mod tests {
-    use plugin_api::Variable;
     use plugin_api::testing::check_encoder;
+    use plugin_api::{Constraint, Literal, Variable};
 
     use super::*;
 
@@ -60,6 +63,18 @@ mod tests {
         assert_eq!(encoder.encode(&Point::from(vec![1, 0, 1])).unwrap().to_string(), "101");
         assert_eq!(encoder.decode(&"011".parse().unwrap()).unwrap(), Point::from(vec![0, 1, 1]));
         assert_eq!(encoder.layout(), Layout::free(3));
+    }
+
+    #[test]
+    fn constraints_of_variables_are_those_of_their_bits() {
+        let rules = vec![Constraint::Fixed(Literal::new(2, 0))];
+        let encoder = Binary::new(&Space::binary(3).with_constraints(rules.clone()).unwrap()).unwrap();
+        assert_eq!(encoder.layout().constraints(), rules);
+        assert_eq!(
+            encoder.decode(&"001".parse().unwrap()).unwrap(),
+            Point::from(vec![0, 0, 1]),
+            "not its business"
+        );
     }
 
     #[test]

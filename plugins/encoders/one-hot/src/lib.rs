@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use plugin_api::{Bits, Encoder, Error, Layout, Point, Result, Space, export_encoder};
+use plugin_api::{Bits, Encoder, Error, Layout, Literal, Point, Result, Space, export_encoder};
 
 mod options; // what a manifest may set: nothing
 
@@ -28,7 +28,14 @@ impl OneHot {
         let places: Vec<Range<usize>> =
             space.variables().iter().map(|variable| variable.levels().len()).map(place).collect();
         let groups = places.iter().filter(|place| place.len() > 1).cloned().collect();
-        Ok(Self { space: space.clone(), layout: Layout::with_groups(end, groups)?, places })
+        // That a variable has a level is said by one bit: set for the level's own, 0 or 1 for the only one.
+        let bit = |Literal { index, level }| match &places[index] {
+            place if place.len() == 1 => Literal::new(place.start, level),
+            place => Literal::new(place.start + level as usize, 1),
+        };
+        let constraints = space.constraints().iter().map(|constraint| constraint.map(bit)).collect();
+        let layout = Layout::with_groups(end, groups)?.with_constraints(constraints)?;
+        Ok(Self { space: space.clone(), layout, places })
     }
 }
 
@@ -50,7 +57,7 @@ impl Encoder for OneHot {
     }
 
     fn decode(&self, bits: &Bits) -> Result<Point> {
-        if !self.layout.admits(bits) {
+        if !self.layout.keeps_groups(bits) {
             let n = self.layout.dimension();
             return Err(Error::new(format!("{bits} is not {n} bits with one set in each group")));
         }
@@ -64,8 +71,8 @@ impl Encoder for OneHot {
 
 #[cfg(test)]
 mod tests {
-    use plugin_api::Variable;
     use plugin_api::testing::check_encoder;
+    use plugin_api::{Constraint, Variable};
 
     use super::*;
 
@@ -91,6 +98,17 @@ mod tests {
         assert_eq!(encoder.layout(), Layout::with_groups(9, vec![1..5, 6..9]).unwrap());
         assert_eq!(encoder.encode(&Point::from(vec![1, 2, 0, 0])).unwrap().to_string(), "100100100");
         assert_eq!(encoder.decode(&"000011001".parse().unwrap()).unwrap(), Point::from(vec![0, 3, 1, 2]));
+    }
+
+    #[test]
+    fn constraints_of_levels_are_constraints_of_their_bits() {
+        let rule = |of: [(usize, u32); 3]| {
+            let of = of.map(|(index, level)| Literal::new(index, level)).to_vec();
+            vec![Constraint::AtMost { count: 1, of }]
+        };
+        let space = mixed().space.with_constraints(rule([(0, 0), (1, 3), (3, 0)])).unwrap();
+        let layout = OneHot::new(&space).unwrap().layout();
+        assert_eq!(layout.constraints(), rule([(0, 0), (4, 1), (6, 1)]));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Reduced {
     }
 
     /// The free ones among all bits.
-    pub fn restrict(&self, bits: &Bits) -> Bits {
+    pub fn restrict(&self, bits: &[bool]) -> Bits {
         self.free.iter().map(|&i| bits[i]).collect()
     }
 

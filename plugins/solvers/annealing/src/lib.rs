@@ -3,7 +3,9 @@
 //! It takes any function and keeps groups. The problem's work limit counts sweeps; a run that it leaves fewer
 //! than its options ask for cools faster.
 
-use plugin_api::{Acquisition, AcquisitionKind, Answer, Layout, Problem, Result, Solver, export_solver, rng};
+use plugin_api::{
+    Acquisition, AcquisitionKind, Answer, Error, Problem, Result, Rule, Solver, export_solver, rng,
+};
 
 mod anneal; // the algorithm, unaware of plugins
 mod landscape; // what moves gain, for quadratic functions and others
@@ -21,24 +23,24 @@ struct Annealing {
 
 impl Solver for Annealing {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
-        let layout = Layout::with_groups(problem.dimension(), problem.groups().to_vec())?;
         let rng = &mut rng(seed);
-        Ok(match problem.objective() {
+        match problem.objective() {
             Acquisition::Quadratic(f) => {
-                runs::minimize(&mut QuadraticLandscape::new(f), problem, &layout, &self.options, rng)
+                Ok(runs::minimize(&mut QuadraticLandscape::new(f), problem, &self.options, rng))
             }
             Acquisition::General(f) => {
-                runs::minimize(&mut GeneralLandscape::new(f.as_ref()), problem, &layout, &self.options, rng)
+                Ok(runs::minimize(&mut GeneralLandscape::new(f.as_ref()), problem, &self.options, rng))
             }
-        })
+            other => Err(Error::new(format!("a {} function, which is not known here", other.kind()))),
+        }
     }
 
-    fn takes(&self) -> AcquisitionKind {
-        AcquisitionKind::General
+    fn takes(&self, kind: AcquisitionKind) -> bool {
+        matches!(kind, AcquisitionKind::Quadratic | AcquisitionKind::General)
     }
 
-    fn keeps_groups(&self) -> bool {
-        true
+    fn keeps(&self, rule: Rule) -> bool {
+        rule == Rule::Groups
     }
 }
 
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
     use golden_afo::cases_up_to;
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
-    use plugin_api::{Bits, Function, Quadratic, Stop};
+    use plugin_api::{BitMatrix, Bits, Function, Layout, Quadratic, Stop};
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -77,7 +79,7 @@ mod tests {
         let layouts = [vec![0..3, 4..9], vec![0..2, 2..7, 7..14], vec![1..2, 5..14]];
         for (seed, groups) in (0..).zip(layouts) {
             let layout = Layout::with_groups(14, groups).unwrap();
-            let problem = Problem::new(random_quadratic(&mut rng(seed), 14)).with_groups(&layout);
+            let problem = Problem::new(random_quadratic(&mut rng(seed), 14)).with_layout(&layout);
             let answer = minimize(&problem, seed);
             assert!(layout.admits(answer.bits()));
             assert!((answer.value() - minimum(&problem)).abs() < 1e-12);
@@ -102,14 +104,16 @@ mod tests {
         let needle = || Problem::new(Acquisition::General(Arc::new(Needle)));
         assert_eq!(minimize(&needle(), 1).bits().to_string(), "10010000");
         let layout = Layout::with_groups(8, vec![0..3, 3..5]).unwrap();
-        assert_eq!(minimize(&needle().with_groups(&layout), 1).bits().to_string(), "10010000");
+        assert_eq!(minimize(&needle().with_layout(&layout), 1).bits().to_string(), "10010000");
     }
 
     #[test]
-    fn the_answer_is_never_worse_than_the_incumbent() {
+    fn the_answer_is_never_worse_than_the_first_start() {
         let case = cases_up_to(50).pop().expect("a case");
         let hasty = Options { sweeps: 1, restarts: 1, ..Options::default() };
-        let problem = Problem::new(case.function).with_incumbent(case.best_known_bits.clone());
+        let mut starts = BitMatrix::new(case.function.dimension());
+        starts.push(&case.best_known_bits);
+        let problem = Problem::new(case.function).with_starts(starts);
         let answer = Annealing { options: hasty }.minimize(&problem, 1).unwrap();
         assert_eq!(*answer.bits(), case.best_known_bits);
     }
@@ -144,7 +148,7 @@ mod tests {
     fn no_bits_and_no_moves_have_an_answer() {
         assert_eq!(minimize(&Problem::new(Quadratic::zero(0)), 1).bits(), &Bits::zeros(0));
         let layout = Layout::with_groups(2, vec![0..1, 1..2]).unwrap();
-        let stuck = Problem::new(Quadratic::zero(2)).with_groups(&layout);
+        let stuck = Problem::new(Quadratic::zero(2)).with_layout(&layout);
         assert_eq!(minimize(&stuck, 1).bits().to_string(), "11");
     }
 }

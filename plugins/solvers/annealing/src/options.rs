@@ -11,7 +11,8 @@ plugin_api::options! {
         /// Passes over all bits in each run, while the temperature falls by a constant factor.
         #[schemars(range(min = 1))]
         pub sweeps: u64 = 100,
-        /// How many runs to make: the first from the incumbent where there is one, the others from random bits.
+        /// How many runs to make: the first from the problem's first start where there is one,
+        /// the others from random bits.
         #[schemars(range(min = 1))]
         pub restarts: u64 = 10,
         /// The first temperature of a run, in units of what a move from a random point typically gains or loses.

@@ -15,15 +15,15 @@ const SAMPLES: u64 = 5;
 pub(crate) fn minimize(
     landscape: &mut impl Landscape,
     problem: &Problem,
-    layout: &Layout,
     options: &Options,
     rng: &mut Rng,
 ) -> Answer {
+    let layout = problem.layout();
     let moves = moves(layout);
     let mut limits = Limits::new(problem);
     let scale = typical_gain(landscape, layout, &moves, &mut limits, rng);
-    let incumbent = problem.incumbent().filter(|bits| layout.admits(bits));
-    let mut start = incumbent.cloned().unwrap_or_else(|| layout.random(rng));
+    let first = problem.starts().rows().next().filter(|bits| layout.keeps_groups(bits));
+    let mut start = first.map_or_else(|| layout.random(rng), Bits::from);
     let mut best = (problem.objective().value(&start), start.clone());
     let mut runs = 0;
     while runs < options.restarts && limits.stop == Stop::Done {

@@ -14,7 +14,7 @@ mod options;
 
 use options::Options;
 
-export_solver!("branch-and-bound", |options: Options| Ok::<_, Error>(BranchAndBound(options)));
+export_solver!("branch-and-bound", |options: Options| BranchAndBound(options));
 
 struct BranchAndBound(Options);
 
@@ -38,7 +38,7 @@ impl Solver for BranchAndBound {
         let in_time = || problem.time_limit().is_none_or(|limit| started.elapsed() < limit);
         let rng = &mut rng(seed);
         let mut search = Search::new(f, Settings::of_dimension(n));
-        search.start_from(problem.incumbent().cloned().unwrap_or_else(|| Bits::zeros(n)));
+        search.start_from(problem.starts().rows().next().map_or_else(|| Bits::zeros(n), Bits::from));
         while !search.is_done() && in_time() {
             search.walk(u64::MAX, rng);
         }

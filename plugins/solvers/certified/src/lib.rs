@@ -15,7 +15,7 @@ mod portfolio; // the algorithm, unaware of plugins
 use options::Options;
 use portfolio::Limits;
 
-export_solver!("certified", |options: Options| Ok::<_, Error>(Certified(options)));
+export_solver!("certified", |options: Options| Certified(options));
 
 #[doc(hidden)]
 pub struct Certified(pub Options);
@@ -31,7 +31,8 @@ impl Solver for Certified {
             moves: problem.work_limit().unwrap_or(u64::MAX),
             deadline: problem.time_limit().map(|limit| (Instant::now(), limit)),
         };
-        let found = portfolio::minimize(f, problem.incumbent(), &self.0, &limits, &mut rng(seed))?;
+        let start = problem.starts().rows().next();
+        let found = portfolio::minimize(f, start, &self.0, &limits, &mut rng(seed))?;
         let answer = Answer::new(found.bits, found.value)
             .with_count("fixed", found.fixed)
             .with_count("walks", found.walks)
@@ -49,7 +50,7 @@ mod tests {
     use golden_instances::{biq_mac_up_to, instances_up_to};
     use plugin_api::rand::RngExt;
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
-    use plugin_api::{Bits, Quadratic, Stop};
+    use plugin_api::{BitMatrix, Bits, Quadratic, Stop};
     use std::time::Duration;
 
     fn minimize(problem: &Problem, seed: u64) -> Answer {
@@ -179,9 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_never_worse_than_the_incumbent() {
+    fn the_answer_is_never_worse_than_the_first_start() {
         let case = cases_up_to(50).pop().expect("a case");
-        let problem = Problem::new(case.function).with_incumbent(case.best_known_bits.clone());
+        let mut starts = BitMatrix::new(case.function.dimension());
+        starts.push(&case.best_known_bits);
+        let problem = Problem::new(case.function).with_starts(starts);
         let answer = minimize(&problem.with_work_limit(0), 1);
         assert_eq!(*answer.bits(), case.best_known_bits);
     }

@@ -40,12 +40,12 @@ pub(crate) struct Certificate {
 
 /// Minimizes `f`, whose coefficients add up to a finite number.
 ///
-/// The roof dual fixes bits and bounds. What is left of the function is searched from the incumbent and from the
-/// point of psr's first cut, by one tabu walk; then bounded by the semidefinite relaxation; then searched by as many
+/// The roof dual fixes bits and bounds. What is left of the function is searched from `start` and from the point of
+/// psr's first cut, by one tabu walk; then bounded by the semidefinite relaxation; then searched by as many
 /// walks as it takes; then branched on. All of it ends where bound and value meet.
 pub(crate) fn minimize(
     f: &Quadratic,
-    incumbent: Option<&Bits>,
+    start: Option<&[bool]>,
     options: &Options,
     limits: &Limits,
     rng: &mut Rng,
@@ -69,12 +69,12 @@ pub(crate) fn minimize(
     let mut search =
         Search::new(g, Settings { idle_walks: usual.idle_walks.saturating_mul(options.effort), ..usual });
     search.start_from(Relaxation::new(g, vec![0.5; g.pairs().len()]).cut().bits);
-    if let Some(incumbent) = incumbent {
-        search.start_from(reduced.restrict(incumbent));
+    if let Some(start) = start {
+        search.start_from(reduced.restrict(start));
     }
     let mut best = Best { f, bits: Bits::zeros(n), value: f64::INFINITY };
     best.offer(Bits::zeros(n));
-    incumbent.into_iter().for_each(|bits| best.offer(bits.clone()));
+    start.into_iter().for_each(|bits| best.offer(bits.into()));
 
     let nodes = options.nodes(free);
     let mut tree = (nodes > 1 && free <= MOST_BITS_OF_ROOF).then(|| Tree::new(g, Bits::zeros(free)));

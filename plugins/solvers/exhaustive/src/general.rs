@@ -1,18 +1,23 @@
 //! The point of least value of any function, by trying each.
 
-use plugin_api::{Bits, Function};
+use plugin_api::{Bits, Problem};
 
 use crate::budget::Budget;
 use crate::choices::{Choice, first_point};
 
-/// The best point of any function that the budget allows to try; the first of those that are equal.
-pub(crate) fn minimize(f: &dyn Function, choices: &[Choice], budget: &mut Budget) -> Bits {
-    let mut bits = first_point(f.dimension(), choices);
-    let (mut best, mut best_bits) = (f64::INFINITY, bits.clone());
+/// The best point that the problem admits and the budget allows to try; the first of those that are equal, and of all
+/// where none has a value below infinity. `None` where there is no such point.
+pub(crate) fn minimize(problem: &Problem, choices: &[Choice], budget: &mut Budget) -> Option<Bits> {
+    // The choices keep the groups; without constraints that is all.
+    let admits = |bits: &Bits| problem.constraints().is_empty() || problem.admits(bits);
+    let mut bits = first_point(problem.dimension(), choices);
+    let (mut best, mut best_bits) = (f64::INFINITY, Some(bits.clone()).filter(admits));
     while budget.spend(1) == 1 {
-        let value = f.value(&bits);
-        if value < best {
-            (best, best_bits) = (value, bits.clone());
+        if admits(&bits) {
+            let value = problem.objective().value(&bits);
+            if value < best || best_bits.is_none() {
+                (best, best_bits) = (best.min(value), Some(bits.clone()));
+            }
         }
         if !advance(&mut bits, choices) {
             break;

@@ -1,8 +1,11 @@
 //! Exhaustive search: tries every point, and so proves the minimum.
 //!
-//! Points are those that the groups admit. The problem's work limit counts points.
+//! Points are those that the groups admit; of these, the ones that keep to the constraints can be the answer. The
+//! problem's work limit counts points.
 
-use plugin_api::{Acquisition, AcquisitionKind, Answer, Error, Problem, Result, Solver, Stop, export_solver};
+use plugin_api::{
+    Acquisition, AcquisitionKind, Answer, Error, Problem, Result, Rule, Solver, Stop, export_solver,
+};
 
 mod budget;
 mod choices; // the points as a product
@@ -14,7 +17,7 @@ use budget::Budget;
 use choices::{choices, describe_point_count, point_count};
 use options::Options;
 
-export_solver!("exhaustive", |options: Options| Ok::<_, Error>(Exhaustive { options }));
+export_solver!("exhaustive", |options: Options| Exhaustive { options });
 
 struct Exhaustive {
     options: Options,
@@ -31,15 +34,17 @@ impl Solver for Exhaustive {
             )));
         }
         // A point of a quadratic function takes nanoseconds, less than a look at the clock; that of another
-        // function may take any time.
+        // function may take any time. Constraints are looked at point by point.
         let (bits, budget) = match problem.objective() {
-            Acquisition::Quadratic(f) => {
+            Acquisition::Quadratic(f) if problem.constraints().is_empty() => {
                 let mut budget = Budget::new(problem, 1000);
                 (quadratic::minimize(f, &choices, &mut budget), budget)
             }
-            Acquisition::General(f) => {
+            _ => {
                 let mut budget = Budget::new(problem, 1);
-                (general::minimize(f.as_ref(), &choices, &mut budget), budget)
+                let found = general::minimize(problem, &choices, &mut budget);
+                let none = || Error::new("none of the points tried keeps to the problem's constraints");
+                (found.ok_or_else(none)?, budget)
             }
         };
         let value = problem.objective().value(&bits);
@@ -48,11 +53,12 @@ impl Solver for Exhaustive {
         Ok(if proven { answer.with_bound(value) } else { answer })
     }
 
-    fn takes(&self) -> AcquisitionKind {
-        AcquisitionKind::General
+    fn takes(&self, kind: AcquisitionKind) -> bool {
+        matches!(kind, AcquisitionKind::Quadratic | AcquisitionKind::General)
     }
 
-    fn keeps_groups(&self) -> bool {
+    /// All there are: it asks the problem itself which points it admits.
+    fn keeps(&self, _rule: Rule) -> bool {
         true
     }
 }
@@ -62,7 +68,7 @@ mod tests {
     use super::*;
     use golden_afo::cases_up_to;
     use plugin_api::testing::{check_solver, random_quadratic};
-    use plugin_api::{Bits, Function, Layout, Quadratic, rng};
+    use plugin_api::{Bits, Constraint, Function, Layout, Literal, Quadratic, rng};
     use std::iter::once;
     use std::time::Duration;
 
@@ -84,11 +90,11 @@ mod tests {
                 }
             }
         }
-        fn takes(&self) -> AcquisitionKind {
-            AcquisitionKind::General
+        fn takes(&self, kind: AcquisitionKind) -> bool {
+            Exhaustive { options: Options::default() }.takes(kind)
         }
-        fn keeps_groups(&self) -> bool {
-            true
+        fn keeps(&self, rule: Rule) -> bool {
+            Exhaustive { options: Options::default() }.keeps(rule)
         }
     }
 
@@ -127,12 +133,29 @@ mod tests {
         let wall = || Problem::new(Acquisition::General(std::sync::Arc::new(Wall)));
         assert_eq!(minimize(&wall()).bits().to_string(), "0101");
         let layout = Layout::with_groups(4, vec![0..2, 2..4]).unwrap();
-        let answer = minimize(&wall().with_groups(&layout));
+        let answer = minimize(&wall().with_layout(&layout));
         assert_eq!((answer.bits().to_string().as_str(), answer.bound()), ("0101", Some(0.0)));
         let layout = Layout::with_groups(4, once(0..3).collect()).unwrap();
-        let answer = minimize(&wall().with_groups(&layout));
+        let answer = minimize(&wall().with_layout(&layout));
         assert_eq!((answer.bits().to_string().as_str(), answer.value()), ("0101", 0.0));
         assert_eq!(answer.counts(), [("points".to_string(), 6)]);
+    }
+
+    #[test]
+    fn the_best_point_that_keeps_the_constraints_is_found_or_none_is() {
+        let f = || Quadratic::new(0.0, vec![-1.0, -2.0, -4.0], vec![0.0; 3]).unwrap();
+        let of = |all: &[usize]| all.iter().map(|&i| Literal::new(i, 1)).collect::<Vec<_>>();
+        let minimize = |constraints: Vec<Constraint>| {
+            let layout = Layout::free(3).with_constraints(constraints).unwrap();
+            let problem = Problem::new(f()).with_layout(&layout);
+            Exhaustive { options: Options::default() }.minimize(&problem, 1)
+        };
+        let answer = minimize(vec![Constraint::AtMost { count: 1, of: of(&[0, 2]) }]).unwrap();
+        assert_eq!((answer.bits().to_string().as_str(), answer.bound()), ("011", Some(-6.0)));
+        let contradiction =
+            vec![Constraint::Fixed(Literal::new(0, 1)), Constraint::AtMost { count: 0, of: of(&[0]) }];
+        let error = minimize(contradiction).unwrap_err();
+        assert_eq!(error.to_string(), "none of the points tried keeps to the problem's constraints");
     }
 
     #[test]
@@ -147,7 +170,7 @@ mod tests {
         );
         assert!(refusal(&Problem::new(Quadratic::zero(100))).contains("about 10^30 points"));
         let layout = Layout::with_groups(10, once(0..10).collect()).unwrap();
-        let grouped = Problem::new(Quadratic::zero(10)).with_groups(&layout);
+        let grouped = Problem::new(Quadratic::zero(10)).with_layout(&layout);
         assert_eq!(minimize(&grouped).counts(), [("points".to_string(), 10)]);
     }
 

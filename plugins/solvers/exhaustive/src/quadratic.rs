@@ -135,19 +135,7 @@ mod tests {
     use crate::choices::{choices, layouts, point_count};
     use crate::general;
     use plugin_api::testing::random_quadratic;
-    use plugin_api::{Function, Problem, rng};
-
-    /// The same function, one point at a time.
-    struct General(Quadratic);
-
-    impl Function for General {
-        fn dimension(&self) -> usize {
-            self.0.dimension()
-        }
-        fn value(&self, bits: &[bool]) -> f64 {
-            self.0.value(bits)
-        }
-    }
+    use plugin_api::{Problem, rng};
 
     #[test]
     fn the_least_value_of_all_points_is_found() {
@@ -157,7 +145,8 @@ mod tests {
             let choices = choices(layout.dimension(), layout.groups());
             let (mut budget, mut other) = (Budget::new(&problem, 1), Budget::new(&problem, 1));
             let bits = minimize(&f, &choices, &mut budget);
-            assert_eq!(bits, general::minimize(&General(f), &choices, &mut other), "{layout:?}");
+            let one_by_one = general::minimize(&problem, &choices, &mut other);
+            assert_eq!(Some(bits), one_by_one, "{layout:?}");
             assert_eq!(Some(budget.points()), point_count(&choices));
         }
     }

@@ -21,7 +21,7 @@ pub mod subgradient;
 use options::{Options, Polish};
 use subgradient::Iterates;
 
-export_solver!("psr", |options: Options| Ok::<_, Error>(Psr::new(options)));
+export_solver!("psr", |options: Options| Psr::new(options));
 
 #[doc(hidden)]
 pub struct Psr {

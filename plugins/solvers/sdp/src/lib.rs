@@ -13,11 +13,11 @@ mod authors; // the authors' rounding, errors and all
 pub mod options; // what a manifest may set, and its limits
 mod rounding; // from vectors to bits
 
-export_solver!("sdp", |options: Options| Ok::<_, plugin_api::Error>(Sdp(options)));
+export_solver!("sdp", |options: Options| Sdp(options));
 
 /// Its main step, which a work limit counts, is a sweep over all vectors. Where sweeps run out, or the time for
 /// them, the bound and the roundings of what was reached still follow. It starts from random vectors, not from
-/// the incumbent, so that its answer shows what the relaxation is worth.
+/// the problem's starts, so that its answer shows what the relaxation is worth.
 #[doc(hidden)]
 pub struct Sdp(pub Options);
 

@@ -11,7 +11,7 @@ mod options;
 
 use options::Options;
 
-export_solver!("tabu", |options: Options| Ok::<_, Error>(Tabu { options }));
+export_solver!("tabu", |options: Options| Tabu { options });
 
 struct Tabu {
     options: Options,
@@ -25,7 +25,7 @@ impl Solver for Tabu {
         let started = Instant::now();
         let rng = &mut rng(seed);
         let mut search = Search::new(f, settings);
-        search.start_from(problem.incumbent().cloned().unwrap_or_else(|| Bits::zeros(n)));
+        search.start_from(problem.starts().rows().next().map_or_else(|| Bits::zeros(n), Bits::from));
         let stop = loop {
             if search.is_done() {
                 break Stop::Done;
@@ -52,8 +52,8 @@ impl Solver for Tabu {
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
-    use plugin_api::Quadratic;
     use plugin_api::testing::{check_solver, random_quadratic};
+    use plugin_api::{BitMatrix, Quadratic};
     use std::time::Duration;
 
     fn minimize(problem: &Problem, seed: u64) -> Answer {
@@ -78,10 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_never_worse_than_the_incumbent() {
+    fn the_answer_is_never_worse_than_the_first_start() {
         let case = cases_up_to(50).pop().expect("a case");
         let hasty = Options { walks: Some(1), moves: 1, ..Options::default() };
-        let problem = Problem::new(case.function).with_incumbent(case.best_known_bits.clone());
+        let mut starts = BitMatrix::new(case.function.dimension());
+        starts.push(&case.best_known_bits);
+        let problem = Problem::new(case.function).with_starts(starts);
         let answer = Tabu { options: hasty }.minimize(&problem, 1).unwrap();
         assert_eq!(*answer.bits(), case.best_known_bits);
     }

@@ -6,7 +6,7 @@ plugin_api::options! {
     /// How long to search.
     pub(crate) struct Options {
         /// The search ends after this many walks in a row without a better point. The first walk starts from the
-        /// incumbent where there is one; then come random bits, then crossings of the best points. Left out: 40,
+        /// first start where there is one; then come random bits, then crossings of the best points. Left out: 40,
         /// and above 100 bits two fifths of their number.
         #[schemars(range(min = 1))]
         pub(crate) walks: Option<u64> = None,

@@ -7,7 +7,8 @@
 
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, Bits, Error, Layout, Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, Bits, DrawRequest, Error, Evaluation, Layout, Quadratic, Result, Surrogate,
+    export_surrogate, rng, serde_json,
 };
 use shared_terms::Terms;
 
@@ -48,10 +49,8 @@ impl BayesLinear {
         let posterior = Posterior::new(prior, terms.count());
         Ok(Self { prior, layout: layout.clone(), terms, observations: Vec::new(), posterior })
     }
-}
 
-impl Surrogate for BayesLinear {
-    fn observe(&mut self, bits: &Bits, value: f64) -> Result<()> {
+    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
@@ -68,16 +67,24 @@ impl Surrogate for BayesLinear {
         self.observations.push((bits.clone(), value));
         Ok(())
     }
+}
 
-    fn draw(&mut self, seed: u64) -> Result<Acquisition> {
-        let Sample { intercept, mut alpha } = self.posterior.sample(&mut rng(seed));
+impl Surrogate for BayesLinear {
+    /// A point without a value tells a regression on values nothing.
+    fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
+        evaluation.value().map_or(Ok(()), |value| self.learn(bits, value))
+    }
+
+    fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
+        let Sample { intercept, mut alpha } = self.posterior.sample(&mut rng(request.seed()));
         for (alpha, impossible) in alpha.iter_mut().zip(self.terms.impossible()) {
             if impossible {
                 *alpha = 0.0;
             }
         }
         let (linear, pairs) = self.terms.bits_and_pairs(alpha);
-        Ok(Quadratic::new(intercept, linear, pairs)?.into())
+        let drawn = Acquisition::from(Quadratic::new(intercept, linear, pairs)?);
+        Ok(drawn.with_l1(request.l1()))
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
@@ -99,7 +106,7 @@ impl Surrogate for BayesLinear {
             posterior: Posterior::new(self.prior, self.terms.count()),
         };
         for (bits, value) in &saved.observations {
-            restored.observe(bits, *value).map_err(|error| refuse(error.to_string()))?;
+            restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
         }
         *self = restored;
         Ok(())
@@ -128,9 +135,9 @@ mod tests {
     }
 
     fn draw(surrogate: &mut BayesLinear, seed: u64) -> Quadratic {
-        match surrogate.draw(seed).unwrap() {
+        match surrogate.draw(&DrawRequest::new(seed)).unwrap() {
             Acquisition::Quadratic(drawn) => drawn,
-            Acquisition::General(_) => panic!("drew a general function"),
+            _ => panic!("drew a general function"),
         }
     }
 
@@ -143,7 +150,7 @@ mod tests {
     #[test]
     fn only_pairs_inside_a_group_have_no_coefficient() {
         let mut surrogate = surrogate("{}", &Layout::with_groups(5, vec![0..2, 2..4]).unwrap());
-        surrogate.observe(&"10011".parse().unwrap(), 1.0).unwrap();
+        surrogate.observe(&"10011".parse().unwrap(), &1.0.into()).unwrap();
         let drawn = draw(&mut surrogate, 1);
         for i in 0..5 {
             for j in i + 1..5 {
@@ -158,7 +165,7 @@ mod tests {
         let value = |mask: u32| 1e6 + f64::from(mask & 1) * 3.0 - 2.0 * f64::from(mask >> 1 & mask >> 2 & 1);
         let point = |mask: u32| -> Bits { (0..4).map(|i| mask >> i & 1 == 1).collect() };
         for mask in (0..16).chain([5, 5, 5]) {
-            surrogate.observe(&point(mask), value(mask)).unwrap();
+            surrogate.observe(&point(mask), &value(mask).into()).unwrap();
         }
         let drawn = draw(&mut surrogate, 1);
         for mask in 0..16 {
@@ -171,8 +178,8 @@ mod tests {
         for values in [[0.0; 4], [7.5; 4], [1e150, -1e150, 1e149, 0.0], [1e-300, 0.0, -1e-300, 5e-324]] {
             let mut surrogate = surrogate("{}", &Layout::free(2));
             for (x, value) in ["10", "01", "11", "11"].into_iter().zip(values) {
-                surrogate.observe(&x.parse().unwrap(), value).unwrap();
-                surrogate.draw(1).unwrap();
+                surrogate.observe(&x.parse().unwrap(), &value.into()).unwrap();
+                surrogate.draw(&DrawRequest::new(1)).unwrap();
             }
         }
     }
@@ -181,7 +188,7 @@ mod tests {
     fn what_no_regression_can_use_is_refused() {
         let mut surrogate = surrogate("{}", &Layout::free(2));
         let mut refusal =
-            |x: &str, value| surrogate.observe(&x.parse().unwrap(), value).unwrap_err().to_string();
+            |x: &str, value: f64| surrogate.learn(&x.parse().unwrap(), value).unwrap_err().to_string();
         assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
         assert_eq!(refusal("10", 1e300), "the value of 10 is 1e300, not within ±1e150");
         assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
@@ -192,10 +199,10 @@ mod tests {
     #[test]
     fn a_state_of_another_layout_or_version_is_refused_and_changes_nothing() {
         let mut one = surrogate("{}", &Layout::free(2));
-        one.observe(&"10".parse().unwrap(), 0.1).unwrap();
+        one.learn(&"10".parse().unwrap(), 0.1).unwrap();
         let state = String::from_utf8(one.save().unwrap().unwrap()).unwrap();
         let mut other = surrogate("{}", &Layout::free(3));
-        other.observe(&"101".parse().unwrap(), 3.0).unwrap();
+        other.learn(&"101".parse().unwrap(), 3.0).unwrap();
         let before = other.save().unwrap();
         let error = other.restore(state.as_bytes()).unwrap_err().to_string();
         assert_eq!(error, "not a state of this surrogate: the bits 10 are not in the layout");

@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use plugin_api::random::normal;
-use plugin_api::{Layout, Surrogate, rng};
+use plugin_api::{DrawRequest, Layout, Surrogate, rng};
 
 fn main() -> plugin_api::Result<()> {
     let arguments: Vec<usize> =
@@ -27,9 +27,9 @@ fn main() -> plugin_api::Result<()> {
         let x = layout.random(&mut random);
         let set = |i: usize| f64::from(u8::from(x[i % bits]));
         let value = set(0) - 2.0 * set(1) * set(2) + 0.1 * normal(&mut random);
-        surrogate.observe(&x, value)?;
+        surrogate.observe(&x, &value.into())?;
         if evaluation > from {
-            surrogate.draw(evaluation as u64)?;
+            surrogate.draw(&DrawRequest::new(evaluation as u64))?;
         }
         // The first draw of all takes a thousand steps.
         if evaluation == from + 1 {

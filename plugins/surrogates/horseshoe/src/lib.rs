@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use plugin_api::random::normal;
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, Error, Layout, Quadratic, Result, Surrogate, export_surrogate, rng,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Quadratic, Result, Surrogate,
+    export_surrogate, rng,
 };
 
 #[doc(hidden)]
@@ -154,12 +155,13 @@ struct Sample {
 }
 
 impl Surrogate for Horseshoe {
-    fn observe(&mut self, bits: &Bits, value: f64) -> Result<()> {
-        self.observations.add(bits, value)
+    /// A point without a value tells a regression on values nothing.
+    fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
+        evaluation.value().map_or(Ok(()), |value| self.observations.add(bits, value))
     }
 
-    fn draw(&mut self, seed: u64) -> Result<Acquisition> {
-        let Sample { intercept, mut alpha, sigma } = self.sample(seed)?;
+    fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
+        let Sample { intercept, mut alpha, sigma } = self.sample(request.seed())?;
         let too_large = |error| Error::new(format!("values too large, with noise of {sigma:e}: {error}"));
         let bits = self.layout.dimension();
         let quadratic_terms = bits + bits * bits.saturating_sub(1) / 2;
@@ -168,12 +170,11 @@ impl Surrogate for Horseshoe {
         alpha.resize(quadratic_terms, 0.0);
         let pairs = alpha.split_off(bits);
         let drawn = Quadratic::new(intercept, alpha, pairs).map_err(too_large)?;
-        match self.draws() {
-            AcquisitionKind::Quadratic => Ok(drawn.into()),
-            AcquisitionKind::General => {
-                Ok(Acquisition::General(Arc::new(Cubic::new(drawn, &triples).map_err(too_large)?)))
-            }
-        }
+        let drawn = match self.options.order {
+            3 => Acquisition::General(Arc::new(Cubic::new(drawn, &triples).map_err(too_large)?)),
+            _ => drawn.into(),
+        };
+        Ok(drawn.with_l1(request.l1()))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -201,9 +202,9 @@ mod tests {
     }
 
     fn draw(surrogate: &mut Horseshoe, seed: u64) -> Quadratic {
-        match surrogate.draw(seed).unwrap() {
+        match surrogate.draw(&DrawRequest::new(seed)).unwrap() {
             Acquisition::Quadratic(drawn) => drawn,
-            Acquisition::General(_) => panic!("drew a general function"),
+            _ => panic!("drew a general function"),
         }
     }
 
@@ -215,7 +216,7 @@ mod tests {
     fn noise_free(surrogate: &mut Horseshoe, unit: f64) {
         for mask in (0..32u32).chain([3, 3, 17]) {
             let x: Bits = (0..5).map(|i| mask >> i & 1 == 1).collect();
-            surrogate.observe(&x, unit * sparse(&x)).unwrap();
+            surrogate.observe(&x, &(unit * sparse(&x)).into()).unwrap();
         }
     }
 
@@ -289,7 +290,7 @@ mod tests {
         for count in [30, 60, 200] {
             while surrogate.observations.count() < count {
                 let x = layout.random(&mut random);
-                surrogate.observe(&x, x.count_ones() as f64 + normal(&mut random)).unwrap();
+                surrogate.observe(&x, &(x.count_ones() as f64 + normal(&mut random)).into()).unwrap();
             }
             let Sample { intercept, alpha, sigma } = surrogate.sample(count as u64).unwrap();
             for number in alpha.iter().chain([&intercept, &sigma]) {
@@ -324,10 +325,10 @@ mod tests {
         let points = (0..32).map(|mask| (0..5).map(|i| mask >> i & 1 == 1).collect::<Bits>());
         // One point is left out, and predicted.
         for x in points.clone().filter(|x| x.to_string() != "10111") {
-            surrogate.observe(&x, f(&x)).unwrap();
+            surrogate.observe(&x, &f(&x).into()).unwrap();
         }
         for seed in 0..5 {
-            let drawn = surrogate.draw(seed).unwrap();
+            let drawn = surrogate.draw(&DrawRequest::new(seed)).unwrap();
             assert_eq!(
                 (drawn.kind(), surrogate.draws()),
                 (AcquisitionKind::General, AcquisitionKind::General)
@@ -348,7 +349,7 @@ mod tests {
         for _ in 0..7 {
             let x = layout.random(&mut random);
             let value = 2.0 + 3.0 * f64::from(u8::from(x[1])) + normal(&mut random);
-            surrogate.observe(&x, value).unwrap();
+            surrogate.observe(&x, &value.into()).unwrap();
             observed.push((x, value));
         }
         let (draws, mut sum, mut squares) = (4000, 0.0, 0.0);
@@ -375,7 +376,7 @@ mod tests {
         let mut surrogate = surrogate(r#"{ "steps": 20 }"#, &Layout::free(3));
         // The first two bits are never set together, the third always.
         for (x, value) in [("101", 1.0), ("011", 2.0), ("001", 0.5), ("101", 1.2), ("011", 1.9)] {
-            surrogate.observe(&bits(x), value).unwrap();
+            surrogate.observe(&bits(x), &value.into()).unwrap();
         }
         let (draws, mut inside) = (4000, 0);
         for seed in 0..draws {
@@ -417,14 +418,14 @@ mod tests {
                 let mut surrogate = surrogate(json, &Layout::free(4));
                 for (i, &(mask, value)) in observed.iter().enumerate() {
                     let x: Bits = (0..4).map(|bit| mask >> bit & 1 == 1).collect();
-                    surrogate.observe(&x, value).unwrap();
-                    let drawn = surrogate.draw(i as u64);
+                    surrogate.observe(&x, &value.into()).unwrap();
+                    let drawn = surrogate.draw(&DrawRequest::new(i as u64));
                     assert!(drawn.is_ok(), "{json}, {name}: {}", drawn.err().unwrap());
                 }
             }
         }
         let mut nothing = surrogate("{}", &Layout::free(0));
-        nothing.observe(&bits(""), 2.0).unwrap();
+        nothing.observe(&bits(""), &2.0.into()).unwrap();
         assert_eq!(draw(&mut nothing, 1).dimension(), 0);
     }
 
@@ -432,9 +433,9 @@ mod tests {
     fn coefficients_beyond_the_largest_number_are_an_error() {
         let mut surrogate = surrogate("{}", &Layout::free(2));
         for (x, sign) in [("00", 1.0), ("10", -1.0), ("01", -1.0), ("11", 1.0)] {
-            surrogate.observe(&bits(x), sign * f64::MAX).unwrap();
+            surrogate.observe(&bits(x), &(sign * f64::MAX).into()).unwrap();
         }
-        let error = (0..20).find_map(|seed| surrogate.draw(seed).err()).expect("an error");
+        let error = (0..20).find_map(|seed| surrogate.draw(&DrawRequest::new(seed)).err()).expect("an error");
         assert!(error.to_string().starts_with("values too large, with noise of "), "{error}");
     }
 
@@ -446,7 +447,7 @@ mod tests {
             steps.push(surrogate.start().1);
             draw(&mut surrogate, 1);
             let x: Bits = (0..4).map(|bit| i >> bit & 1 == 1).collect();
-            surrogate.observe(&x, f64::from(i)).unwrap();
+            surrogate.observe(&x, &f64::from(i).into()).unwrap();
         }
         assert_eq!(steps, [1000, 1000, 1000, 200, 1000, 200, 200, 200, 1000]);
         assert_eq!(super::tests::surrogate(r#"{ "warm": false }"#, &Layout::free(4)).start().1, 200);

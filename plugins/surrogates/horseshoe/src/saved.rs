@@ -164,7 +164,7 @@ fn checksum_of(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use plugin_api::{Layout, Surrogate};
+    use plugin_api::{DrawRequest, Layout, Surrogate};
     use proptest::prelude::*;
 
     use super::*;
@@ -177,9 +177,9 @@ mod tests {
     fn state() -> Vec<u8> {
         let mut one = surrogate(10);
         for (x, value) in [("1010110011", 0.1), ("0100000001", 1e300), ("1010110011", 0.3)] {
-            one.observe(&x.parse().unwrap(), value).unwrap();
+            one.observe(&x.parse().unwrap(), &value.into()).unwrap();
         }
-        one.draw(1).unwrap();
+        one.draw(&DrawRequest::new(1)).unwrap();
         one.save().unwrap().unwrap()
     }
 
@@ -262,8 +262,8 @@ mod tests {
             let saved = other.save().unwrap().unwrap();
             assert_eq!(saved, bytes, "it took what it does not save");
         }
-        other.observe(&"1111100000".parse().unwrap(), 1.0).unwrap();
-        let _ = other.draw(1);
+        other.observe(&"1111100000".parse().unwrap(), &1.0.into()).unwrap();
+        let _ = other.draw(&DrawRequest::new(1));
     }
 
     proptest! {

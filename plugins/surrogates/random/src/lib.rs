@@ -6,7 +6,10 @@
 //! set shifts the coefficients, and makes points with fewer bits more likely.
 
 use plugin_api::random::normal;
-use plugin_api::{Acquisition, Bits, Error, Layout, Quadratic, Result, Surrogate, export_surrogate, rng};
+use plugin_api::{
+    Acquisition, Bits, DrawRequest, Error, Evaluation, Layout, Quadratic, Result, Surrogate,
+    export_surrogate, rng,
+};
 
 plugin_api::options! {
     /// There is nothing to set.
@@ -36,15 +39,15 @@ impl Random {
 }
 
 impl Surrogate for Random {
-    fn observe(&mut self, _bits: &Bits, _value: f64) -> Result<()> {
+    fn observe(&mut self, _bits: &Bits, _evaluation: &Evaluation) -> Result<()> {
         Ok(())
     }
 
-    fn draw(&mut self, seed: u64) -> Result<Acquisition> {
-        let rng = &mut rng(seed);
+    fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
+        let rng = &mut rng(request.seed());
         let mut drawn = Quadratic::zero(self.bits);
         (0..self.bits).for_each(|i| drawn.add_linear(i, normal(rng)));
-        Ok(drawn.into())
+        Ok(Acquisition::from(drawn).with_l1(request.l1()))
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
@@ -76,9 +79,9 @@ mod tests {
         let points: Vec<Vec<bool>> = (0..64).map(point).filter(|bits| layout.admits(bits)).collect();
         let (draws, mut counts) = (12_000, vec![0.0; points.len()]);
         for seed in 0..draws {
-            let drawn = random.draw(seed).unwrap();
+            let drawn = random.draw(&DrawRequest::new(seed)).unwrap();
             let values: Vec<f64> = points.iter().map(|bits| drawn.value(bits)).collect();
-            let least = minimum(&Problem::new(drawn).with_groups(&layout));
+            let least = minimum(&Problem::new(drawn).with_layout(&layout));
             counts[values.iter().position(|&value| value == least).unwrap()] += 1.0;
         }
         // Twelve points: χ² with 11 degrees of freedom is above 31.3 once in a thousand times.

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::process::Command;
 
 use plugin_api::random::normal;
-use plugin_api::{Layout, Surrogate, rng};
+use plugin_api::{DrawRequest, Layout, Surrogate, rng};
 use surrogate_horseshoe::by_terms::Moments;
 use surrogate_horseshoe::chain::{Chain, NoisePrior, State};
 use surrogate_horseshoe::coefficients::choose;
@@ -89,12 +89,12 @@ fn draws_leave_no_memory_behind() {
         let json = format!(r#"{{ "order": {order}, "steps": 2 }}"#);
         let mut surrogate = surrogate_horseshoe::surrogate(&json, &layout).unwrap();
         for _ in 0..40 {
-            surrogate.observe(&layout.random(&mut random), normal(&mut random)).unwrap();
+            surrogate.observe(&layout.random(&mut random), &normal(&mut random).into()).unwrap();
         }
-        surrogate.draw(0).unwrap();
+        surrogate.draw(&DrawRequest::new(0)).unwrap();
         let before = HELD.get();
         for seed in 1..30 {
-            surrogate.draw(seed).unwrap();
+            surrogate.draw(&DrawRequest::new(seed)).unwrap();
             surrogate.save().unwrap();
         }
         assert_eq!(HELD.get() - before, 0, "order {order}");

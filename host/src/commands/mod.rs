@@ -1,0 +1,80 @@
+//! One file a command: from its arguments to what a person sees and the exit code.
+
+mod export;
+mod plan;
+mod plugins;
+mod report;
+mod run;
+mod schema;
+mod solve;
+mod trial;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::cli::{Arguments, Changes, Command, PluginsCommand};
+use crate::diagnostic::Diagnostic;
+use crate::manifest::Source;
+use crate::manifest::overrides::Overrides;
+use crate::plan::Plan;
+
+/// The request was wrong.
+const WRONG: u8 = 2;
+
+/// What a command prints, or everything that is wrong with the request.
+type Printed = Result<String, Vec<Diagnostic>>;
+
+/// Does what the arguments say.
+pub fn run(arguments: Arguments) -> ExitCode {
+    let format = arguments.log_format;
+    match arguments.command {
+        Command::Run(arguments) => run::run(&arguments, format),
+        Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Export(arguments) => export::export(&arguments),
+        Command::Solve(arguments) => solve::solve(&arguments),
+        Command::Plugins(PluginsCommand::List { plugins, json }) => printed(plugins::list(&plugins, json)),
+        Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
+            printed(plugins::describe(&name, &plugins, json))
+        }
+        Command::Schema { plugins } => printed(schema::schema(&plugins)),
+        Command::Trial(arguments) => trial::trial(&arguments, format),
+    }
+}
+
+fn make_plan(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>> {
+    let source = Source::read(manifest).map_err(|diagnostic| vec![diagnostic])?;
+    let overrides = Overrides { set: changes.set.clone(), solver: changes.solver.clone() };
+    crate::plan::plan(&source, &overrides, &changes.plugins)
+}
+
+fn printed(printed: Printed) -> ExitCode {
+    match printed {
+        Ok(text) => print(&text),
+        Err(diagnostics) => refuse(&diagnostics),
+    }
+}
+
+/// Prints what was asked for. A reader that has seen enough (`host … | head`) is no error.
+fn print(text: &str) -> ExitCode {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn refuse(diagnostics: &[Diagnostic]) -> ExitCode {
+    let blocks: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    eprintln!("{}", blocks.join("\n\n"));
+    WRONG.into()
+}
+
+/// Says which journals are not what was written; answers whether there are any.
+fn tell_broken(broken: &[crate::record::Broken]) -> bool {
+    for journal in broken {
+        let hint = "its trial is left out; the rest of the run is as it was recorded";
+        eprintln!("{}", Diagnostic::new(format!("a journal is broken\n  --> {journal}")).hint(hint));
+    }
+    !broken.is_empty()
+}

@@ -1,0 +1,42 @@
+//! `host plan`: the trials, or the whole plan as JSON.
+
+use serde_json::{Value as Json, json};
+
+use super::{Printed, make_plan};
+use crate::cli::ManifestArguments;
+use crate::text::columns;
+
+pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
+    let plan = make_plan(&arguments.path, &arguments.changes)?;
+    if as_json {
+        let trials: Vec<Json> = plan
+            .trials()
+            .map(|trial| {
+                json!({
+                    "id": trial.id(), "method": trial.method.name, "seed": trial.seed, "sweep": trial.setting.sweep
+                })
+            })
+            .collect();
+        let json = json!({
+            "name": plan.name, "hash": plan.hash, "seeds": plan.seeds, "settings": plan.settings, "trials": trials
+        });
+        return Ok(serde_json::to_string_pretty(&json).expect("a plan is plain data"));
+    }
+    let header = ["trial", "method", "sweep", "seed", "evaluations"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = plan
+        .trials()
+        .map(|trial| {
+            let swept = trial.setting.sweep.iter().map(|(key, value)| format!("{key}={value}"));
+            let budget = trial.setting.keys.budget;
+            let evaluations = format!("{} + {}", budget.initial, budget.evaluations);
+            let sweep = swept.collect::<Vec<_>>().join(" ");
+            let (id, method) = (trial.id().to_string(), trial.method.name.clone());
+            vec![id, method, sweep, trial.seed.to_string(), evaluations]
+        })
+        .collect();
+    let count = match rows.len() {
+        1 => "1 trial".to_owned(),
+        count => format!("{count} trials"),
+    };
+    Ok(format!("# {count}; every default filled:\n{}\n{}", plan.yaml, columns(&header, &rows)))
+}

@@ -1,0 +1,132 @@
+//! `host run`: plans, runs, reports; the last line names the run's folder.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::{make_plan, print, refuse, tell_broken};
+use crate::cli::RunArguments;
+use crate::diagnostic::{Diagnostic, LogFormat};
+use crate::plugins::PluginArguments;
+use crate::record::{PLAN, Place};
+use crate::report;
+use crate::run::progress::Progress;
+use crate::run::{self, Children, Executor, Failures, InProcess, Limits, Outcome};
+
+pub(super) fn run(arguments: &RunArguments, format: LogFormat) -> ExitCode {
+    match try_run(arguments, format) {
+        Ok(outcome) => finish(&outcome, &arguments.changes.plugins, format),
+        Err(diagnostics) => refuse(&diagnostics),
+    }
+}
+
+fn try_run(arguments: &RunArguments, format: LogFormat) -> Result<Outcome, Vec<Diagnostic>> {
+    let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
+    let plan = make_plan(&manifest, &arguments.changes)?;
+    let mut progress = Progress::new(arguments.quiet, format);
+    let allow_changed = arguments.allow_changed_plugins;
+    let outcome = run::run(&plan, &place, allow_changed, executor(arguments).as_ref(), &mut progress);
+    outcome.map_err(|diagnostic| vec![diagnostic])
+}
+
+fn executor(arguments: &RunArguments) -> Box<dyn Executor> {
+    let plugins = arguments.changes.plugins.clone();
+    let (allow_changed_plugins, fail_fast) = (arguments.allow_changed_plugins, arguments.fail_fast);
+    if arguments.in_process {
+        return Box::new(InProcess { plugins, allow_changed_plugins, fail_fast });
+    }
+    let cores = std::thread::available_parallelism();
+    Box::new(Children {
+        jobs: arguments.jobs.or(cores.ok()).map_or(1, Into::into),
+        fail_fast,
+        limits: Limits {
+            patience: arguments.patience.0,
+            step_timeout: arguments.step_timeout.map(|limit| limit.0),
+        },
+        plugins,
+        allow_changed_plugins,
+    })
+}
+
+/// Says how the run ended, and makes its report.
+fn finish(outcome: &Outcome, plugins: &PluginArguments, format: LogFormat) -> ExitCode {
+    show_failures(&outcome.failed, format);
+    if outcome.stopped {
+        let command = resume_command(&outcome.folder, plugins);
+        match format {
+            LogFormat::Text => {
+                eprintln!("stopped; every finished evaluation is kept. To go on:\n  {command}");
+            }
+            LogFormat::Json => eprintln!("{}", json!({ "progress": "stopped", "to_go_on": command })),
+        }
+    }
+    let folder = outcome.folder.display();
+    let done = outcome.failed.is_empty() && !outcome.stopped;
+    match report::report(std::slice::from_ref(&outcome.folder), None) {
+        Ok(made) => {
+            let whole = !tell_broken(&made.broken);
+            made.flaws.iter().for_each(|flaw| eprintln!("{flaw}"));
+            let printed = print(&format!("{}\n\nreport: {}\n{folder}", made.table, made.page.display()));
+            if done && whole && made.flaws.is_empty() { printed } else { ExitCode::FAILURE }
+        }
+        // The journals are there, and say all that the report would.
+        Err(diagnostic) => {
+            eprintln!("{diagnostic}");
+            print(&folder.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The manifest, and the run's folder: with `--resume FOLDER` alone, both are that folder's.
+fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnostic> {
+    let (output, id) = (arguments.output.clone(), arguments.run_id.clone());
+    match (&arguments.path, &arguments.resume) {
+        (Some(manifest), None) => Ok((manifest.clone(), Place::New(output, id))),
+        (Some(manifest), Some(None)) => Ok((manifest.clone(), Place::Begun(output, id))),
+        (Some(manifest), Some(Some(folder))) => Ok((manifest.clone(), Place::Folder(folder.clone()))),
+        // `--resume M.yaml`, the other way round.
+        (None, Some(Some(path))) if path.is_file() => Ok((path.clone(), Place::Begun(output, id))),
+        (None, Some(Some(folder))) => {
+            if !folder.join(PLAN).is_file() {
+                return Err(Diagnostic::new(format!("{} is no run's folder", folder.display()))
+                    .because(format!("there is no {PLAN} in it")));
+            }
+            if !arguments.changes.set.is_empty() || !arguments.changes.solver.is_empty() {
+                return Err(Diagnostic::new("a run that was begun cannot be changed")
+                    .hint("--set and --solver go with a manifest, and begin a new run"));
+            }
+            Ok((folder.join(PLAN), Place::Folder(folder.clone())))
+        }
+        (None, _) => Err(Diagnostic::new("nothing to run")
+            .hint("`host run MANIFEST` runs one; `host run --resume FOLDER` goes on with a run")),
+    }
+}
+
+pub(super) fn show_failures(failed: &Failures, format: LogFormat) {
+    for (id, reason) in failed {
+        match format {
+            LogFormat::Text => {
+                eprintln!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         "));
+            }
+            LogFormat::Json => {
+                eprintln!("{}", json!({ "progress": "failed", "trial": id, "reason": reason }));
+            }
+        }
+    }
+}
+
+/// The command that goes on with this run.
+fn resume_command(folder: &Path, plugins: &PluginArguments) -> String {
+    let mut words =
+        vec!["host".to_owned(), "run".to_owned(), "--resume".to_owned(), folder.display().to_string()];
+    for directory in &plugins.directories {
+        words.extend(["--plugin-dir".to_owned(), directory.display().to_string()]);
+    }
+    words.extend(plugins.allow_insecure.then(|| "--allow-insecure-plugins".to_owned()));
+    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c));
+    let quoted =
+        |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', r"'\''")) };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}

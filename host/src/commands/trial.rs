@@ -1,0 +1,36 @@
+//! `host trial`: one trial of a run's folder, watched over as in a run; or the process of it.
+
+use std::process::ExitCode;
+
+use super::refuse;
+use super::run::show_failures;
+use crate::cli::TrialArguments;
+use crate::diagnostic::{Diagnostic, LogFormat};
+use crate::plan::TrialId;
+use crate::run::progress::Progress;
+use crate::run::{Children, Limits, PATIENCE, child, run_one};
+
+pub(super) fn trial(arguments: &TrialArguments, format: LogFormat) -> ExitCode {
+    let TrialArguments { folder, id, plugins, attached, allow_changed_plugins } = arguments;
+    let id: TrialId = match id.parse() {
+        Ok(id) => id,
+        Err(error) => return refuse(&[Diagnostic::new(format!("{error}"))]),
+    };
+    if *attached {
+        return child::child(folder, &id, plugins, *allow_changed_plugins);
+    }
+    let executor = Children {
+        jobs: 1,
+        fail_fast: false,
+        limits: Limits { patience: PATIENCE, step_timeout: None },
+        plugins: plugins.clone(),
+        allow_changed_plugins: *allow_changed_plugins,
+    };
+    match run_one(folder, &id, &executor, &mut Progress::new(false, format)) {
+        Ok(outcome) => {
+            show_failures(&outcome.failed, format);
+            if outcome.failed.is_empty() && !outcome.stopped { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(diagnostic) => refuse(&[diagnostic]),
+    }
+}

@@ -1,0 +1,74 @@
+//! `sweep`: key paths with lists of values; the experiment is run for every combination.
+
+use plugin_api::Kind;
+use serde_json::{Map, Value as Json, json};
+use serde_yaml::{Mapping, Value};
+
+use super::{Key, KeyPath, Reader, described};
+use crate::manifest::mistake::ManifestError;
+use crate::manifest::names::text_of;
+
+pub struct Sweep;
+
+/// A key path, and the values it takes in turn.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    pub path: KeyPath,
+    pub values: Vec<Value>,
+}
+
+impl Sweep {
+    /// As a manifest has it.
+    pub fn write(axes: &[Axis]) -> Json {
+        axes.iter().map(|axis| (axis.path.to_string(), json!(axis.values))).collect::<Map<_, _>>().into()
+    }
+}
+
+/// Keys that are the same for the whole experiment.
+const FIXED: [&str; 4] = ["name", "seeds", "sweep", "plugin-directories"];
+
+impl Key for Sweep {
+    type Value = Vec<Axis>;
+    const NAMES: &'static [&'static str] = &["sweep"];
+
+    fn read(keys: &Mapping, reader: &mut Reader<'_>) -> Option<Vec<Axis>> {
+        let Some(value) = keys.get("sweep") else { return Some(Vec::new()) };
+        let path = KeyPath::root().join("sweep");
+        let Value::Mapping(axes) = value else {
+            reader.wrong_type("sweep", &path, value, "key paths with lists of values");
+            return None;
+        };
+        let mut sweep = Vec::new();
+        for (key, values) in axes {
+            let key = text_of(key);
+            let place = path.join(&key);
+            let Some(target) = KeyPath::parse(&key) else {
+                reader.wrong_key(&place, ManifestError::UnknownKey { key, known: vec![] });
+                continue;
+            };
+            if FIXED.contains(&target.keys()[0].as_str()) {
+                reader.wrong_value(&key, &place, "is the same for the whole experiment, and cannot be swept");
+                continue;
+            }
+            match values {
+                Value::Sequence(values) if !values.is_empty() => {
+                    sweep.push(Axis { path: target, values: values.clone() });
+                }
+                Value::Sequence(_) => reader.wrong_value(&key, &place, "needs at least one value"),
+                other => reader.wrong_type(&key, &place, other, "a list of values"),
+            }
+        }
+        Some(sweep)
+    }
+
+    fn stand_in() -> Vec<Axis> {
+        Vec::new()
+    }
+
+    fn schema(_: &str, _: &dyn Fn(Kind) -> Json) -> Json {
+        described(
+            json!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } }),
+            "Key paths with lists of values; the experiment is run for every combination.",
+        )
+    }
+}

@@ -1,0 +1,37 @@
+//! What makes a plan this plan, as a hash.
+
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use super::{MethodPlan, Setting, Spec};
+
+/// The hash of names, options, budgets and seeds; versions and files of plugins are not in it.
+pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |part: Json| {
+        hash.update(part.to_string());
+        hash.update(b"\n");
+    };
+    add(json!([name, seeds]));
+    settings.iter().map(identity).for_each(&mut add);
+    hex(&hash.finalize())
+}
+
+/// A setting without the versions of its plugins.
+fn identity(setting: &Setting) -> Json {
+    // Taken apart, so that a new field is not forgotten.
+    let Setting { sweep, keys, benchmark, encoder, methods } = setting;
+    let plugin = |spec: &Spec| json!([spec.name, spec.options]);
+    let method = |method: &MethodPlan| {
+        let MethodPlan { name, surrogate, solver, shadows } = method;
+        let shadows: Vec<Json> = shadows.iter().map(plugin).collect();
+        json!([name, plugin(surrogate), plugin(solver), shadows])
+    };
+    let methods: Vec<Json> = methods.iter().map(method).collect();
+    json!([sweep, keys, plugin(benchmark), plugin(encoder), methods])
+}
+
+/// Bytes as people write hashes.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,64 @@
+//! Plans with every name resolved: a plugin with all its options, a method, a trial.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::TrialId;
+use crate::manifest::Settings;
+
+/// A plugin with all its options.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    pub name: String,
+    pub version: String,
+    /// Every option, defaults filled.
+    pub options: Json,
+    /// What finds it: its name, or an absolute path. Where it lies is not what it is.
+    pub reference: String,
+    /// Its name with the options that differ from their defaults: `sdp[rounding=authors]`.
+    pub label: String,
+}
+
+/// A method with all names resolved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MethodPlan {
+    pub name: String,
+    pub surrogate: Spec,
+    /// The solver that is followed.
+    pub solver: Spec,
+    /// Solvers that are recorded only.
+    pub shadows: Vec<Spec>,
+}
+
+/// The experiment at one point of its sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Setting {
+    /// The values of the sweep's keys here.
+    pub sweep: Map<String, Json>,
+    pub keys: Settings,
+    pub benchmark: Spec,
+    pub encoder: Spec,
+    pub methods: Vec<MethodPlan>,
+}
+
+/// One trial with everything that it needs: what its process reads, and nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ResolvedTrial {
+    pub experiment: String,
+    pub id: TrialId,
+    /// The plan's hash.
+    pub plan: String,
+    /// The values of the sweep's keys.
+    pub sweep: Map<String, Json>,
+    pub keys: Settings,
+    pub benchmark: Spec,
+    pub encoder: Spec,
+    pub method: MethodPlan,
+    /// Folders of plugins that the manifest names; absolute.
+    pub plugin_directories: Vec<PathBuf>,
+}

@@ -1,0 +1,127 @@
+//! The folder of a run: made, or found again and held against the plan.
+
+use std::path::{Path, PathBuf};
+
+use super::identity::{Identity, plugin_files};
+use super::journal::JOURNAL;
+use super::lock::Lock;
+use super::{PLAN, TRIALS, write_trials};
+use crate::diagnostic::Diagnostic;
+use crate::manifest::is_name;
+use crate::plan::Plan;
+use crate::{clock, files};
+
+/// Where a run's folder is.
+pub enum Place {
+    /// A new one, below this folder and the experiment's name; named for the time where it has no name.
+    New(PathBuf, Option<String>),
+    /// One that is there, below this folder and the experiment's name: this one, or the latest.
+    Begun(PathBuf, Option<String>),
+    /// This one, which is there.
+    Folder(PathBuf),
+}
+
+/// Makes the run's folder with the plan and its trials in it, or finds the one to go on with; no other host has it.
+pub fn prepare(
+    plan: &Plan,
+    place: &Place,
+    allow_changed_plugins: bool,
+) -> Result<(PathBuf, Lock), Diagnostic> {
+    let (folder, resume) = find(plan, place)?;
+    if resume {
+        let lock = Lock::take(&folder)?;
+        if let Some(mut identity) = Identity::read(&folder)? {
+            if identity.plan != plan.hash {
+                return Err(Diagnostic::new(format!("{} holds another experiment", folder.display()))
+                    .because("the manifest or an override has changed since it was begun")
+                    .hint(format!("`host run --resume {}` goes on with its own plan", folder.display())));
+            }
+            if allow_changed_plugins {
+                identity.plugins = plugin_files(&plan.plugins)?;
+                identity.write(&folder)?;
+            } else {
+                identity.check_plugins(&plan.plugins)?;
+            }
+            write_trials(&folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+            return Ok((folder, lock));
+        }
+        // Stopped before its identity was written, a run has begun nothing. Where trials have, it was lost since.
+        if let Some(journal) = any_journal(&folder) {
+            return Err(Diagnostic::new(format!("{} has no identity.json", folder.display()))
+                .because(format!("it belongs to what is recorded there, such as {}", journal.display()))
+                .hint("put it back from a copy; `host run` with another --run-id begins a new run"));
+        }
+        begin(plan, &folder)?;
+        return Ok((folder, lock));
+    }
+    if folder.exists() {
+        return Err(Diagnostic::new(format!("{} is there already", folder.display()))
+            .hint("--resume goes on with it, another --run-id begins a new run"));
+    }
+    std::fs::create_dir_all(&folder).map_err(|error| cannot("make", &folder, error))?;
+    let lock = Lock::take(&folder)?;
+    begin(plan, &folder)?;
+    Ok((folder, lock))
+}
+
+/// Writes what a run needs before its first trial. The identity comes last: where it is, all is.
+fn begin(plan: &Plan, folder: &Path) -> Result<(), Diagnostic> {
+    let trials = folder.join(TRIALS);
+    std::fs::create_dir_all(&trials).map_err(|error| cannot("make", &trials, error))?;
+    let path = folder.join(PLAN);
+    files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
+    write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+    Identity::of(plan)?.write(folder)
+}
+
+fn any_journal(folder: &Path) -> Option<PathBuf> {
+    let trials = std::fs::read_dir(folder.join(TRIALS)).ok()?.flatten();
+    trials.map(|trial| trial.path().join(JOURNAL)).find(|journal| journal.exists())
+}
+
+/// The folder's path, and whether it is one to go on with.
+fn find(plan: &Plan, place: &Place) -> Result<(PathBuf, bool), Diagnostic> {
+    let (Place::New(output, id) | Place::Begun(output, id)) = place else {
+        let Place::Folder(folder) = place else { unreachable!("the others have a name") };
+        return Ok((folder.clone(), true));
+    };
+    let experiment = output.join(&plan.name);
+    let resume = matches!(place, Place::Begun(..));
+    let id = match id {
+        Some(id) if !is_name(id) => {
+            return Err(Diagnostic::new(format!("`{id}` cannot be a run id")).hint(
+                "a run id names a folder: up to 64 letters, digits, `-`, `_` and `.`, the first one a letter or digit",
+            ));
+        }
+        Some(id) => id.clone(),
+        None if resume => latest(&experiment).ok_or_else(|| {
+            Diagnostic::new(format!("there is no run to resume in {}", experiment.display()))
+                .hint("--output and --run-id name another place")
+        })?,
+        None => {
+            let stamp = clock::stamp();
+            // Two runs may begin within a second.
+            let mut names = std::iter::once(stamp.clone()).chain((2..).map(|i| format!("{stamp}-{i}")));
+            names.find(|name| !experiment.join(name).exists()).expect("there is always another number")
+        }
+    };
+    let folder = experiment.join(id);
+    if resume && !folder.is_dir() {
+        return Err(Diagnostic::new(format!("there is no run to resume in {}", folder.display()))
+            .hint("--output and --run-id name another place"));
+    }
+    Ok((folder, resume))
+}
+
+/// The run begun last, by when its plan was written: not every run is named for its time.
+fn latest(experiment: &Path) -> Option<String> {
+    let begun = |entry: std::fs::DirEntry| {
+        let written = entry.path().join(PLAN).metadata().and_then(|plan| plan.modified()).ok()?;
+        Some((written, entry.file_name().into_string().ok()?))
+    };
+    std::fs::read_dir(experiment).ok()?.flatten().filter_map(begun).max().map(|(_, name)| name)
+}
+
+pub(super) fn cannot(what: &str, path: &Path, error: std::io::Error) -> Diagnostic {
+    Diagnostic::new(format!("cannot {what} {}", path.display())).because(error)
+}

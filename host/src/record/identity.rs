@@ -1,0 +1,143 @@
+//! What was run: the plan's hash, and the plugins' files.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use super::FORMAT;
+use super::folder::cannot;
+use crate::diagnostic::Diagnostic;
+use crate::files;
+use crate::plan::{Plan, hex};
+use crate::plugins::Plugins;
+
+const IDENTITY: &str = "identity.json";
+
+/// What was run. It stands outside the journals because the files of plugins differ between machines and
+/// builds, and journals do not.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// The version of all that is recorded.
+    pub format: u32,
+    /// The plan's hash.
+    pub plan: String,
+    /// The version of this program.
+    pub host: String,
+    pub plugins: Vec<PluginFile>,
+}
+
+/// A plugin's file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PluginFile {
+    pub kind: String,
+    pub name: String,
+    pub version: String,
+    /// The file's SHA-256.
+    pub sha256: String,
+}
+
+impl Identity {
+    /// What is run when this plan is run now.
+    pub(super) fn of(plan: &Plan) -> Result<Self, Diagnostic> {
+        let plugins = plugin_files(&plan.plugins)?;
+        let host = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Self { format: FORMAT, plan: plan.hash.clone(), host, plugins })
+    }
+
+    /// That of a run's folder; `None` where there is none yet. One that cannot be read, or is of another format, is
+    /// refused.
+    pub fn read(folder: &Path) -> Result<Option<Self>, Diagnostic> {
+        let path = folder.join(IDENTITY);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(cannot("read", &path, error)),
+        };
+        let garbled = |error: serde_json::Error| {
+            Diagnostic::new(format!("{} cannot be read", path.display())).because(error).hint(
+                "it says which plan and plugins the run has; without it nothing recorded here can be trusted",
+            )
+        };
+        let tree: Json = serde_json::from_slice(&bytes).map_err(garbled)?;
+        // The first format had no number.
+        let format = tree.get("format").map_or(Some(1), Json::as_u64);
+        if tree.is_object() && format != Some(FORMAT.into()) {
+            let found = format.map_or_else(|| "another".to_owned(), |format| format.to_string());
+            let host = tree.get("host").and_then(Json::as_str).unwrap_or("another version");
+            return Err(Diagnostic::new(format!("{} is of format {found}", folder.display()))
+                .because(format!("this host reads and writes format {FORMAT}"))
+                .hint(format!(
+                    "it was written by host {host}, which can still read it; a new run is of this format"
+                )));
+        }
+        serde_json::from_value(tree).map(Some).map_err(garbled)
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Diagnostic> {
+        let text = serde_json::to_vec_pretty(self).expect("an identity is plain data");
+        let path = folder.join(IDENTITY);
+        files::replace(&path, &text).map_err(|error| cannot("write", &path, error))
+    }
+
+    /// Refuses plugins whose files are not those that the run was begun with.
+    pub fn check_plugins(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
+        for now in plugin_files(plugins)? {
+            let then = self.plugins.iter().find(|then| (&then.kind, &then.name) == (&now.kind, &now.name));
+            let cause = match then {
+                Some(then) if then.sha256 == now.sha256 => continue,
+                Some(then) if then.version != now.version => {
+                    format!("the run was begun with version {}, and this is {}", then.version, now.version)
+                }
+                Some(_) => "its file is not the one that the run was begun with".to_owned(),
+                None => "the run was begun without it".to_owned(),
+            };
+            let message = format!("the {} `{}` has changed since the run was begun", now.kind, now.name);
+            return Err(Diagnostic::new(message).because(cause).hint(
+                "with the old file, the results are what they would have been; --resume --allow-changed-plugins goes on \
+                 with this one from what is recorded",
+            ));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn plugin_files(plugins: &Plugins) -> Result<Vec<PluginFile>, Diagnostic> {
+    let file = |plugin: &plugin_api::load::Plugin| {
+        let description = plugin.description();
+        let bytes =
+            std::fs::read(&description.path).map_err(|error| cannot("read", &description.path, error))?;
+        Ok(PluginFile {
+            kind: description.kind.to_string(),
+            name: description.name.clone(),
+            version: description.version.clone(),
+            sha256: hex(&Sha256::digest(bytes)),
+        })
+    };
+    plugins.loaded().map(file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_refused_and_what_is_not_there_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Identity::read(folder.path()).unwrap().is_none());
+        let refused = |text: &str| {
+            std::fs::write(folder.path().join(IDENTITY), text).unwrap();
+            Identity::read(folder.path()).unwrap_err().message
+        };
+        for garbled in ["", "{", "[]", "7", r#"{"format":2}"#, r#"{"format":2,"plan":7}"#] {
+            assert!(refused(garbled).ends_with("identity.json cannot be read"), "{garbled}");
+        }
+        assert!(refused(r#"{"plan":"ab","host":"0.1.0","plugins":[]}"#).ends_with("is of format 1"));
+        assert!(refused(r#"{"format":3}"#).ends_with("is of format 3"));
+        let identity =
+            Identity { format: FORMAT, plan: "ab".to_owned(), host: "1".to_owned(), plugins: vec![] };
+        identity.write(folder.path()).unwrap();
+        assert_eq!(Identity::read(folder.path()).unwrap().unwrap().plan, "ab");
+    }
+}

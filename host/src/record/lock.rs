@@ -1,0 +1,78 @@
+//! One host at a time for a run's folder.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use crate::clock;
+use crate::diagnostic::Diagnostic;
+
+/// The file that is locked; it says by whom.
+const LOCK: &str = "lock";
+
+/// A run's folder, held for this process until it ends or the value is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes a folder, or says who has it.
+    pub(super) fn take(folder: &Path) -> Result<Self, Diagnostic> {
+        let path = folder.join(LOCK);
+        let cannot = |what: &str, error: std::io::Error| {
+            Diagnostic::new(format!("cannot {what} {}", path.display())).because(error)
+        };
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = file.map_err(|error| cannot("open", error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                // Only a few words are ever written there.
+                let _ = file.take(1024).read_to_string(&mut holder);
+                let holder = holder.trim();
+                let holder = if holder.is_empty() { "another process" } else { holder };
+                return Err(Diagnostic::new(format!("{} is being run already", folder.display()))
+                    .because(format!("{holder} holds it"))
+                    .hint("wait for it or stop it; another --run-id begins a new run"));
+            }
+            Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
+                tracing::warn!("this file system has no locks: no other host may run {}", folder.display());
+            }
+            Err(TryLockError::Error(error)) => return Err(cannot("lock", error)),
+        }
+        let holder = format!("process {} on {}, since {}\n", std::process::id(), machine(), clock::stamp());
+        let written =
+            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(holder.as_bytes()));
+        written.map_err(|error| cannot("write", error))?;
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(unix)]
+fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn machine() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_else(|_| "this machine".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_told_who_the_first_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::take(folder.path()).unwrap();
+        let refused = Lock::take(folder.path()).unwrap_err();
+        let cause = refused.cause.unwrap();
+        assert!(cause.starts_with(&format!("process {} on ", std::process::id())), "{cause}");
+        drop(lock);
+        Lock::take(folder.path()).unwrap();
+    }
+}

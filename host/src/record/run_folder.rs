@@ -1,0 +1,157 @@
+//! A run's folder, read trial by trial: by all cores, taken in order, never all in memory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_yaml::Value;
+
+use super::{Broken, Identity, PLAN, TRIALS, TrialFiles};
+use crate::diagnostic::Diagnostic;
+use crate::plan::TrialId;
+
+/// How many trials are read before the next are begun.
+const BATCH: usize = 128;
+
+/// What a run's folder says besides its trials.
+pub struct RunFolder {
+    pub path: PathBuf,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its plan, as it was written.
+    pub plan: String,
+    /// How many trials the plan has, where it can be read.
+    pub planned: Option<usize>,
+    /// What ran.
+    pub identity: Option<Identity>,
+    /// The trials that have a folder, in the plan's order.
+    pub trials: Vec<TrialId>,
+    /// The keys of the sweep, each with whether all its values are numbers.
+    pub sweep: Vec<(String, bool)>,
+}
+
+impl RunFolder {
+    /// Looks into a folder; refused where it is none of a run, or of another format.
+    pub fn open(path: &Path) -> Result<Self, Diagnostic> {
+        let no_run = |error: io::Error| {
+            Diagnostic::new(format!("{} is not the folder of a run", path.display()))
+                .because(format!("its plan.yaml cannot be read: {error}"))
+                .hint("the last line of `host run` names the folder: results/NAME/ID")
+        };
+        let plan = std::fs::read_to_string(path.join(PLAN)).map_err(no_run)?;
+        let identity = Identity::read(path)?;
+        let tree: Value = serde_yaml::from_str(&plan).unwrap_or(Value::Null);
+        let methods: Vec<String> = match tree.get("methods").and_then(Value::as_mapping) {
+            Some(methods) => methods.keys().filter_map(|key| key.as_str().map(str::to_owned)).collect(),
+            None => Vec::new(),
+        };
+        let mut trials: Vec<TrialId> = Vec::new();
+        for entry in std::fs::read_dir(path.join(TRIALS)).into_iter().flatten() {
+            let name = entry.map_err(no_run)?.file_name();
+            trials.extend(name.to_str().and_then(|name| name.parse().ok()));
+        }
+        let place =
+            |id: &TrialId| methods.iter().position(|name| *name == id.method).unwrap_or(methods.len());
+        trials.sort_by_cached_key(|id| (id.point, place(id), id.seed, id.method.clone()));
+        Ok(Self {
+            path: path.to_owned(),
+            experiment: tree.get("name").and_then(Value::as_str).unwrap_or("experiment").to_owned(),
+            planned: planned(&tree, methods.len().max(1)),
+            sweep: sweep(&tree),
+            plan,
+            identity,
+            trials,
+        })
+    }
+
+    /// Reads every trial that has begun. `prepare` runs on all cores; `take` gets what it made in the plan's order.
+    /// Answers the journals that are not what was written; their trials are left out.
+    pub fn each<T: Send>(
+        &self,
+        prepare: impl Fn(TrialFiles) -> T + Sync,
+        mut take: impl FnMut(T) -> io::Result<()>,
+    ) -> io::Result<Vec<Broken>> {
+        let cores = std::thread::available_parallelism().map_or(1, Into::into);
+        let folder = self.path.join(TRIALS);
+        let read = |ids: &[TrialId]| -> Vec<Result<T, Broken>> {
+            let trials =
+                ids.iter().filter_map(|id| TrialFiles::read(&folder.join(id.to_string())).transpose());
+            trials.map(|trial| trial.map(&prepare)).collect()
+        };
+        let mut broken = Vec::new();
+        for batch in self.trials.chunks(BATCH) {
+            let share = batch.len().div_ceil(cores);
+            let made: Vec<Result<T, Broken>> = std::thread::scope(|scope| {
+                let workers: Vec<_> = batch.chunks(share).map(|ids| scope.spawn(|| read(ids))).collect();
+                workers
+                    .into_iter()
+                    .flat_map(|worker| worker.join().expect("reading does not panic"))
+                    .collect()
+            });
+            for made in made {
+                match made {
+                    Ok(made) => take(made)?,
+                    Err(journal) => broken.push(journal),
+                }
+            }
+        }
+        Ok(broken)
+    }
+}
+
+/// The keys of the sweep, each with whether all its values are numbers.
+fn sweep(tree: &Value) -> Vec<(String, bool)> {
+    let axes = tree.get("sweep").and_then(Value::as_mapping).into_iter().flatten();
+    let numbers =
+        |values: &Value| values.as_sequence().is_some_and(|values| values.iter().all(Value::is_number));
+    axes.filter_map(|(key, values)| Some((key.as_str()?.to_owned(), numbers(values)))).collect()
+}
+
+/// Methods × seeds × points of the sweep.
+fn planned(tree: &Value, methods: usize) -> Option<usize> {
+    let seeds = match tree.get("seeds")? {
+        Value::Sequence(seeds) => seeds.len(),
+        count => usize::try_from(count.as_u64()?).ok()?,
+    };
+    let axes = tree.get("sweep").and_then(Value::as_mapping);
+    let points = axes.into_iter().flat_map(|axes| axes.values()).map(|axis| axis.as_sequence().map(Vec::len));
+    points.chain([Some(methods), Some(seeds)]).try_fold(1_usize, |product, count| product.checked_mul(count?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_stand_in_the_order_of_the_plan() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = "name: x\nseeds: 3\nmethods: { sdp: {}, psr: {} }\nsweep: { a: [1, 2], b: [x] }";
+        std::fs::write(folder.path().join(PLAN), plan).unwrap();
+        for id in [
+            "psr-sweep2-seed1",
+            "sdp-sweep10-seed1",
+            "sdp-sweep2-seed10",
+            "sdp-sweep2-seed9",
+            "other-seed1",
+            "no trial",
+        ] {
+            std::fs::create_dir_all(folder.path().join(TRIALS).join(id)).unwrap();
+        }
+        let run = RunFolder::open(folder.path()).unwrap();
+        let ids: Vec<String> = run.trials.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            ids,
+            ["other-seed1", "sdp-sweep2-seed9", "sdp-sweep2-seed10", "psr-sweep2-seed1", "sdp-sweep10-seed1"]
+        );
+        assert_eq!(run.sweep, [("a".to_owned(), true), ("b".to_owned(), false)]);
+        assert_eq!(run.planned, Some(12));
+    }
+
+    #[test]
+    fn trials_are_counted_from_the_plan() {
+        let count = |yaml: &str| planned(&serde_yaml::from_str(yaml).unwrap(), 2);
+        assert_eq!(count("seeds: 3"), Some(6));
+        assert_eq!(count("seeds: [4, 7]\nsweep: { a: [1, 2, 3], b: [0, 1] }"), Some(24));
+        assert_eq!(count("seeds: many"), None);
+        assert_eq!(count("name: x"), None);
+    }
+}

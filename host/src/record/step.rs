@@ -1,0 +1,41 @@
+//! A step of a trial that takes time: what is timed, what progress shows, and where a process can die.
+
+use serde::{Deserialize, Serialize};
+
+/// A step that takes time; iterations and evaluations are counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub enum Step {
+    /// Drawing from the surrogate.
+    Fit { iteration: usize },
+    /// Minimizing what was drawn, by this solver.
+    Solve {
+        iteration: usize,
+        solver: String,
+        /// Whether its answer is followed; else it is a shadow.
+        followed: bool,
+    },
+    /// Evaluating the objective.
+    Evaluate { evaluation: usize },
+    /// Telling the surrogate what an evaluation gave.
+    Observe { evaluation: usize },
+}
+
+impl Step {
+    /// The step in a word, for progress.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Fit { .. } | Self::Observe { .. } => "fit",
+            Self::Solve { .. } => "solve",
+            Self::Evaluate { .. } => "evaluate",
+        }
+    }
+
+    /// The evaluation under way, if this is one.
+    pub fn evaluation(&self) -> Option<usize> {
+        match self {
+            Self::Evaluate { evaluation } => Some(*evaluation),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A trial's folder, read whole: its journal, times and incidents. Reports and tables are made from it.
+//!
+//! A trial may still run: a torn end of its journal is passed over. A journal that is not what was written is refused.
+
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+use std::path::Path;
+
+use super::event::{Evaluated, Event, Finished, Phase, Proposed, Started};
+use super::incident::{self, Incident};
+use super::journal::JOURNAL;
+use super::{Broken, Step, Timed, chain, timing};
+
+/// Everything that is known of a trial.
+pub struct TrialFiles {
+    pub started: Started,
+    pub evaluations: Vec<Evaluation>,
+    /// Its AFO problems.
+    pub problems: Vec<Proposed>,
+    /// How it ended; `None` where it has not.
+    pub finished: Option<Finished>,
+    pub times: Vec<Timed>,
+    /// What went wrong with its process.
+    pub incidents: Vec<Incident>,
+}
+
+/// One evaluation, from both its events.
+pub struct Evaluation {
+    pub phase: Phase,
+    /// The levels.
+    pub point: Vec<u32>,
+    pub ended: Evaluated,
+}
+
+impl TrialFiles {
+    /// Reads a trial's folder; `None` where the trial has not begun.
+    pub fn read(folder: &Path) -> Result<Option<Self>, Broken> {
+        let path = folder.join(JOURNAL);
+        let Ok(bytes) = std::fs::read(&path) else { return Ok(None) };
+        let mut events = chain::read(&path, &bytes)?.into_iter().map(|(event, _)| event);
+        let Some(Event::Started(started)) = events.next() else { return Ok(None) };
+        let (mut evaluations, mut problems, mut finished) = (Vec::new(), Vec::new(), None);
+        let mut under_way = None;
+        for event in events {
+            match event {
+                Event::Evaluating(evaluating) => under_way = Some(evaluating),
+                Event::Evaluated(ended) => {
+                    if let Some(begun) = under_way.take() {
+                        evaluations.push(Evaluation {
+                            phase: begun.phase,
+                            point: begun.point.to_vec(),
+                            ended,
+                        });
+                    }
+                }
+                Event::Proposed(proposed) => problems.push(proposed),
+                Event::Finished(end) => finished = Some(end),
+                Event::Started(_) => {}
+            }
+        }
+        let (times, incidents) = (timing::read(folder), incident::read(folder));
+        Ok(Some(Self { started, evaluations, problems, finished, times, incidents }))
+    }
+
+    /// The levels of the best point so far.
+    pub fn best_point(&self) -> Option<&[u32]> {
+        let best = self.evaluations.last()?.ended.best?;
+        let found = self.evaluations.iter().find(|evaluation| evaluation.ended.total == Some(best));
+        found.map(|evaluation| evaluation.point.as_slice())
+    }
+
+    /// The same for trials with the same initial design, points and values.
+    pub fn design(&self) -> u64 {
+        let mut design = Fingerprint::new();
+        for evaluation in self.evaluations.iter().filter(|evaluation| evaluation.phase == Phase::Initial) {
+            design.add(&evaluation.point, evaluation.ended.value);
+        }
+        design.finish()
+    }
+
+    /// How long each solver took over each problem, by iteration, whether it was followed, and name.
+    pub fn solve_seconds(&self) -> BTreeMap<(usize, bool, &str), f64> {
+        let mut seconds = BTreeMap::new();
+        for timed in &self.times {
+            if let Step::Solve { iteration, solver, followed } = &timed.step {
+                // Of two, the first: the second was timed when the trial went through it again.
+                seconds.entry((*iteration, *followed, solver.as_str())).or_insert(timed.seconds);
+            }
+        }
+        seconds
+    }
+}
+
+/// FNV-1a over an initial design: small, and the same on every machine.
+struct Fingerprint(u64);
+
+impl Fingerprint {
+    fn new() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+
+    fn add(&mut self, point: &[u32], value: Option<f64>) {
+        for level in point {
+            self.write(&level.to_le_bytes());
+        }
+        self.write(&value.map_or(u64::MAX, f64::to_bits).to_le_bytes());
+    }
+}
+
+impl Hasher for Fingerprint {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::{Choice, Evaluating, Outcome};
+    use super::super::{FORMAT, Journal, TimingFile};
+    use super::*;
+    use std::time::Duration;
+
+    /// A trial with three evaluations, the second infeasible, and one problem.
+    fn write(folder: &Path, seed: u64) {
+        let started = Started {
+            format: FORMAT,
+            experiment: "e".to_owned(),
+            trial: format!("psr-seed{seed}").parse().unwrap(),
+            method: "psr".to_owned(),
+            sweep: serde_json::Map::new(),
+            seed,
+            plan: "ab".to_owned(),
+            plugins: serde_json::Map::new(),
+            maximize: false,
+            bits: 2,
+        };
+        let mut events = vec![Event::Started(started)];
+        let outcomes =
+            [Outcome::Value(3.0), Outcome::Infeasible("no".to_owned()), Outcome::Value(seed as f64)];
+        let mut best: Option<f64> = None;
+        for (outcome, evaluation) in outcomes.iter().zip(1..) {
+            let (phase, point) =
+                if evaluation < 3 { (Phase::Initial, vec![0, 1]) } else { (Phase::Search, vec![1, 1]) };
+            if phase == Phase::Search {
+                let proposed = Proposed { iteration: 1, answers: vec![], choice: Choice::Answer };
+                events.push(Event::Proposed(proposed));
+            }
+            let value = outcome.value();
+            best = [best, value].into_iter().flatten().reduce(f64::min);
+            events.push(Event::Evaluating(Evaluating { evaluation, phase, point: point.into() }));
+            events.push(Event::Evaluated(Evaluated {
+                evaluation,
+                status: outcome.status(),
+                value,
+                reason: outcome.reason().map(str::to_owned),
+                penalty: 0.0,
+                total: value,
+                best,
+            }));
+        }
+        let mut journal = Journal::open(folder, false).unwrap();
+        events.iter().for_each(|event| journal.record(event).unwrap());
+    }
+
+    #[test]
+    fn a_trial_is_read_with_both_events_of_each_evaluation() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(TrialFiles::read(folder.path()).unwrap().is_none());
+        write(folder.path(), 1);
+        let trial = TrialFiles::read(folder.path()).unwrap().unwrap();
+        let words: Vec<String> = trial
+            .evaluations
+            .iter()
+            .map(|e| format!("{} {} {:?}", e.phase.word(), e.ended.status.word(), e.point))
+            .collect();
+        assert_eq!(words, ["initial ok [0, 1]", "initial infeasible [0, 1]", "search ok [1, 1]"]);
+        assert_eq!((trial.problems.len(), trial.finished.is_none()), (1, true));
+        assert_eq!(trial.best_point(), Some(&[1, 1][..]));
+    }
+
+    #[test]
+    fn a_design_is_told_by_its_points_and_values_and_not_by_what_comes_after() {
+        let design = |seed| {
+            let folder = tempfile::tempdir().unwrap();
+            write(folder.path(), seed);
+            TrialFiles::read(folder.path()).unwrap().unwrap().design()
+        };
+        assert_eq!(design(1), design(2));
+        let folder = tempfile::tempdir().unwrap();
+        assert_ne!(design(1), {
+            write(folder.path(), 1);
+            let mut trial = TrialFiles::read(folder.path()).unwrap().unwrap();
+            trial.evaluations[0].ended.value = Some(4.0);
+            trial.design()
+        });
+    }
+
+    #[test]
+    fn of_two_times_of_a_problem_the_first_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), 1);
+        let step = Step::Solve { iteration: 1, solver: "psr".to_owned(), followed: true };
+        for seconds in [2, 1] {
+            TimingFile::open(folder.path()).add(&step, Duration::from_secs(seconds));
+        }
+        let trial = TrialFiles::read(folder.path()).unwrap().unwrap();
+        assert_eq!(trial.solve_seconds()[&(1, true, "psr")], 2.0);
+    }
+}

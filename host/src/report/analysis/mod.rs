@@ -1,0 +1,9 @@
+//! Trials → numbers: what each method found, methods against each other, solvers by dimension.
+
+pub(super) mod afo;
+pub(super) mod compare;
+pub(super) mod model;
+pub(super) mod settings;
+pub(super) mod statistics;
+pub(super) mod summary;
+pub(super) mod trial;

@@ -1,0 +1,251 @@
+//! What is kept of a trial: sums instead of rows, so that ten thousand of them fit in memory.
+
+use std::collections::BTreeMap;
+
+use crate::record::event::{Finished, Phase, Started};
+use crate::record::incident::Incident;
+use crate::record::{Evaluation, Step, TrialFiles};
+
+/// Values of the same size are equal up to this part of it.
+const SAME: f64 = 1e-9;
+
+/// A trial, in short.
+pub(crate) struct TrialRecord {
+    /// Which trial it is.
+    pub started: Started,
+    /// The best total after each evaluation.
+    pub best_at: Vec<Option<f64>>,
+    /// How many of them belong to the initial design.
+    pub initial: usize,
+    /// The same for trials with the same initial design.
+    pub design: u64,
+    /// Evaluations that failed.
+    pub failures: Vec<Failure>,
+    /// How many points were not allowed.
+    pub infeasible: usize,
+    /// False answers of solvers, and shadows that gave none.
+    pub flaws: Vec<Flaw>,
+    /// How it ended; `None` where it has not.
+    pub finished: Option<Finished>,
+    /// The levels of the best point so far.
+    pub best_point: Option<Vec<u32>>,
+    /// The followed solver, then the shadows.
+    pub solvers: Vec<SolverRecord>,
+    /// Drawing from the surrogate.
+    pub fit: Sum,
+    /// Minimizing by the solver that is followed.
+    pub solve: Sum,
+    /// Minimizing by shadows.
+    pub shadows: Sum,
+    /// Evaluating.
+    pub evaluate: Sum,
+    /// What went wrong with its process.
+    pub incidents: Vec<Incident>,
+}
+
+/// An evaluation that failed.
+pub(crate) struct Failure {
+    pub evaluation: usize,
+    /// `failed` or `timed-out`.
+    pub status: &'static str,
+    pub reason: String,
+}
+
+/// A false answer, or none.
+pub(crate) struct Flaw {
+    pub iteration: usize,
+    pub solver: String,
+    /// Whether there was no answer at all, as a shadow may fail.
+    pub failed: bool,
+    /// What was wrong.
+    pub words: String,
+}
+
+/// A solver's answers in one trial.
+pub(crate) struct SolverRecord {
+    /// The solver.
+    pub solver: String,
+    /// Whether its answers were followed.
+    pub followed: bool,
+    /// How many problems it solved.
+    pub problems: usize,
+    /// On how many of them the followed solver's value was lower, equal and higher.
+    pub lower: usize,
+    /// See `lower`.
+    pub equal: usize,
+    /// See `lower`.
+    pub higher: usize,
+    /// 100 (this − followed) / |this|, where this is not 0.
+    pub improvement: Sum,
+    /// 100 (this − best known) / |best known|: the best known is the lowest answer of any solver.
+    pub gap_to_best: Sum,
+    /// 100 (this − bound) / max(|this|, |bound|) for the highest bound of any solver.
+    pub gap_to_bound: Sum,
+    /// How long its answers took.
+    pub seconds: Sum,
+}
+
+/// Numbers of which only the mean is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Sum {
+    /// How many.
+    pub count: usize,
+    /// Their sum.
+    pub sum: f64,
+}
+
+impl Sum {
+    /// One number more.
+    pub(crate) fn add(&mut self, value: f64) {
+        self.count += 1;
+        self.sum += value;
+    }
+
+    /// Both together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { count: self.count + other.count, sum: self.sum + other.sum }
+    }
+
+    /// The mean; `None` of nothing.
+    pub(crate) fn mean(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+impl TrialRecord {
+    /// Whether the trial came to its end.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    /// The best total of a finished trial.
+    pub(crate) fn final_best(&self) -> Option<f64> {
+        self.finished.as_ref().and_then(|finished| finished.best)
+    }
+
+    /// The best total so far, finished or not.
+    pub(crate) fn best(&self) -> Option<f64> {
+        self.best_at.last().copied().flatten()
+    }
+
+    /// The best total there is, where it is known.
+    pub(crate) fn optimum(&self) -> Option<f64> {
+        self.finished.as_ref().and_then(|finished| finished.optimum)
+    }
+}
+
+impl From<TrialFiles> for TrialRecord {
+    fn from(trial: TrialFiles) -> Self {
+        let failed = trial.evaluations.iter().filter(|evaluation| evaluation.ended.status.is_failure());
+        let failure = |evaluation: &Evaluation| Failure {
+            evaluation: evaluation.ended.evaluation,
+            status: evaluation.ended.status.word(),
+            reason: evaluation.ended.reason.clone().unwrap_or_default(),
+        };
+        let failures: Vec<Failure> = failed.map(failure).collect();
+        let without_value =
+            trial.evaluations.iter().filter(|evaluation| evaluation.ended.value.is_none()).count();
+        let time = |wanted: &dyn Fn(&Step) -> bool| {
+            let mut sum = Sum::default();
+            trial.times.iter().filter(|timed| wanted(&timed.step)).for_each(|timed| sum.add(timed.seconds));
+            sum
+        };
+        Self {
+            best_at: trial.evaluations.iter().map(|evaluation| evaluation.ended.best).collect(),
+            initial: trial.evaluations.iter().filter(|evaluation| evaluation.phase == Phase::Initial).count(),
+            design: trial.design(),
+            infeasible: without_value - failures.len(),
+            failures,
+            flaws: flaws(&trial),
+            solvers: solvers(&trial),
+            fit: time(&|step| matches!(step, Step::Fit { .. })),
+            solve: time(&|step| matches!(step, Step::Solve { followed: true, .. })),
+            shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
+            evaluate: time(&|step| matches!(step, Step::Evaluate { .. })),
+            best_point: trial.best_point().map(<[u32]>::to_vec),
+            started: trial.started,
+            finished: trial.finished,
+            incidents: trial.incidents,
+        }
+    }
+}
+
+fn flaws(trial: &TrialFiles) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for problem in &trial.problems {
+        for answer in &problem.answers {
+            let flaw = |failed: bool, words: &str| {
+                let (iteration, solver) = (problem.iteration, answer.solver.clone());
+                Flaw { iteration, solver, failed, words: words.to_owned() }
+            };
+            flaws.extend((!answer.flaws.is_empty()).then(|| flaw(false, &answer.flaws.join("; "))));
+            flaws.extend(answer.failure.iter().map(|words| flaw(true, words)));
+        }
+    }
+    flaws
+}
+
+fn solvers(trial: &TrialFiles) -> Vec<SolverRecord> {
+    let mut seconds: BTreeMap<(bool, &str), Sum> = BTreeMap::new();
+    for timed in &trial.times {
+        if let Step::Solve { solver, followed, .. } = &timed.step {
+            seconds.entry((*followed, solver)).or_default().add(timed.seconds);
+        }
+    }
+    let mut solvers: Vec<SolverRecord> = Vec::new();
+    for problem in &trial.problems {
+        let Some(followed) = problem.answers.first().and_then(|answer| answer.value) else { continue };
+        let values = problem.answers.iter().filter_map(|answer| answer.value);
+        let best = values.fold(f64::INFINITY, f64::min);
+        let bound = problem.answers.iter().filter_map(|answer| answer.bound).reduce(f64::max);
+        for (i, answer) in problem.answers.iter().enumerate() {
+            let Some(value) = answer.value else { continue };
+            let known = solvers.iter().position(|s| s.followed == (i == 0) && s.solver == answer.solver);
+            let place = known.unwrap_or_else(|| {
+                let seconds = seconds.get(&(i == 0, answer.solver.as_str())).copied().unwrap_or_default();
+                solvers.push(SolverRecord::new(&answer.solver, i == 0, seconds));
+                solvers.len() - 1
+            });
+            solvers[place].add(value, followed, best, bound);
+        }
+    }
+    solvers
+}
+
+impl SolverRecord {
+    fn new(solver: &str, followed: bool, seconds: Sum) -> Self {
+        Self {
+            solver: solver.to_owned(),
+            followed,
+            problems: 0,
+            lower: 0,
+            equal: 0,
+            higher: 0,
+            improvement: Sum::default(),
+            gap_to_best: Sum::default(),
+            gap_to_bound: Sum::default(),
+            seconds,
+        }
+    }
+
+    fn add(&mut self, value: f64, followed: f64, best: f64, bound: Option<f64>) {
+        let difference = value - followed;
+        self.problems += 1;
+        match difference {
+            d if d.abs() <= SAME * (1.0 + value.abs()) => self.equal += 1,
+            d if d > 0.0 => self.lower += 1,
+            _ => self.higher += 1,
+        }
+        if value != 0.0 {
+            self.improvement.add(100.0 * difference / value.abs());
+        }
+        if best != 0.0 {
+            self.gap_to_best.add(100.0 * (value - best) / best.abs());
+        }
+        if let Some(bound) = bound {
+            let size = value.abs().max(bound.abs());
+            // A bound may lie above a value by rounding.
+            self.gap_to_bound.add(if size > 0.0 { (100.0 * (value - bound) / size).max(0.0) } else { 0.0 });
+        }
+    }
+}

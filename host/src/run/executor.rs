@@ -1,0 +1,77 @@
+//! Who runs trials: this process, child processes, or whatever else implements [`Executor`].
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::progress::Progress;
+use crate::diagnostic::Diagnostic;
+use crate::manifest::Settings;
+use crate::plan::TrialId;
+
+/// Runs the trials of a run's folder.
+///
+/// The folder has everything that a trial needs: its own file, and what is recorded of it so far. An executor may run
+/// trials in any order and number; their journals do not depend on it. It tells `progress` what happens.
+pub trait Executor {
+    /// Runs these trials to their ends, until `stop` is raised.
+    fn execute(
+        &self,
+        folder: &Path,
+        jobs: Vec<Job>,
+        stop: &Arc<AtomicBool>,
+        progress: &mut Progress,
+    ) -> Result<Ended, Diagnostic>;
+}
+
+/// A trial to be run.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub id: TrialId,
+    /// How many evaluations it has.
+    pub evaluations: usize,
+    /// How long each of them may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Job {
+    /// The trial `id` with these keys.
+    pub fn new(id: TrialId, keys: &Settings) -> Self {
+        Self { id, evaluations: keys.budget.total(), timeout: keys.evaluation.timeout }
+    }
+}
+
+/// How the trials ended.
+#[derive(Default)]
+pub struct Ended {
+    pub failed: Failures,
+    /// Whether trials are left because somebody asked to stop, or one failed and none was to go on after that.
+    pub stopped: bool,
+}
+
+/// Trials that failed, with the reason.
+pub type Failures = Vec<(TrialId, String)>;
+
+/// Why a trial did not finish.
+#[derive(Debug)]
+pub enum TrialFailure {
+    /// Somebody asked to stop.
+    Stopped,
+    Failed(String),
+}
+
+impl Ended {
+    /// Takes how a trial ended; answers whether it failed.
+    pub fn take(&mut self, id: TrialId, ended: Result<(), TrialFailure>) -> bool {
+        match ended {
+            Ok(()) => return false,
+            Err(TrialFailure::Stopped) => self.stopped = true,
+            Err(TrialFailure::Failed(reason)) => {
+                self.failed.push((id, reason));
+                return true;
+            }
+        }
+        false
+    }
+}

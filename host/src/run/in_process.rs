@@ -1,0 +1,79 @@
+//! Trials in this process, one after the other: for debugging.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::executor::{Ended, Executor, Job, TrialFailure};
+use super::progress::Progress;
+use super::protocol::{Message, Speaker};
+use crate::diagnostic::Diagnostic;
+use crate::plugins::PluginArguments;
+use crate::trial::{Listener, OpenTrial, TrialError};
+
+/// Runs trials in this process.
+pub struct InProcess {
+    pub plugins: PluginArguments,
+    pub allow_changed_plugins: bool,
+    /// Whether the first trial that fails stops the others.
+    pub fail_fast: bool,
+}
+
+impl Executor for InProcess {
+    fn execute(
+        &self,
+        folder: &Path,
+        jobs: Vec<Job>,
+        stop: &Arc<AtomicBool>,
+        progress: &mut Progress,
+    ) -> Result<Ended, Diagnostic> {
+        let mut ended = Ended::default();
+        for job in jobs {
+            progress.trial_begins(&job);
+            let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
+            let trial = OpenTrial::open(folder, &job.id, &self.plugins);
+            let result = trial
+                .map_err(failure)
+                .and_then(|mut trial| run_trial(&mut trial, self.allow_changed_plugins, stop, &mut listener));
+            progress.trial_ends(&job.id);
+            let failed = ended.take(job.id, result);
+            if ended.stopped {
+                break;
+            }
+            if failed && self.fail_fast {
+                ended.stopped = true;
+                break;
+            }
+        }
+        Ok(ended)
+    }
+}
+
+/// Runs a trial in this process; a panic becomes its failure.
+pub(super) fn run_trial(
+    trial: &mut OpenTrial,
+    trust: bool,
+    stop: &Arc<AtomicBool>,
+    listener: &mut dyn Listener,
+) -> Result<(), TrialFailure> {
+    // A general acquisition function that panics does so here too, when its value is asked for.
+    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(trust, stop.clone(), listener)));
+    match ended {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(failure(error)),
+        Err(panic) => {
+            let words = panic.downcast_ref::<String>().map(String::as_str);
+            let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(TrialFailure::Failed(format!("panicked: {}", words.unwrap_or("without words"))))
+        }
+    }
+}
+
+/// Why a trial did not finish, from the trial's own error.
+pub(super) fn failure(error: TrialError) -> TrialFailure {
+    match error {
+        TrialError::Stopped => TrialFailure::Stopped,
+        error => TrialFailure::Failed(error.to_string()),
+    }
+}

@@ -1,0 +1,268 @@
+//! How far a run is, on a terminal: a bar over all trials and one for each that runs; or a plain line now and then, or
+//! JSON.
+
+mod estimate;
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value as Json, json};
+
+use self::estimate::Estimate;
+use super::executor::Job;
+use super::protocol::Message;
+use crate::diagnostic::LogFormat;
+use crate::plan::TrialId;
+use crate::record::Step;
+
+/// How often a line appears where there is no terminal.
+const SELDOM: Duration = Duration::from_secs(10);
+/// How often the time left is computed again.
+const OFTEN: Duration = Duration::from_millis(500);
+
+/// Shows how far a run is, on the standard error.
+pub struct Progress {
+    style: Style,
+    trials: usize,
+    done: usize,
+    /// Evaluations made and to be made, over all open trials.
+    evaluations: (usize, usize),
+    running: BTreeMap<TrialId, Running>,
+    estimate: Estimate,
+    /// Seconds left, and when that was computed: with ten thousand trials it is not for every evaluation.
+    left: (Option<f64>, Option<Instant>),
+    begun: Instant,
+    last_line: Instant,
+}
+
+#[derive(Default)]
+struct Running {
+    evaluation: usize,
+    best: Option<f64>,
+    /// What it is busy with.
+    doing: Option<&'static str>,
+}
+
+enum Style {
+    Bars { bars: MultiProgress, all: ProgressBar, trials: BTreeMap<TrialId, ProgressBar> },
+    Lines,
+    Json,
+    Quiet,
+}
+
+impl Progress {
+    /// Bars on a terminal, lines where there is none, nothing where `quiet`; JSON lines where that is the format of logs.
+    pub fn new(quiet: bool, format: LogFormat) -> Self {
+        let style = if quiet {
+            Style::Quiet
+        } else if format == LogFormat::Json {
+            Style::Json
+        } else if std::io::stderr().is_terminal() {
+            let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+            Style::Bars { bars, all: ProgressBar::hidden(), trials: BTreeMap::new() }
+        } else {
+            Style::Lines
+        };
+        let now = Instant::now();
+        Self {
+            style,
+            trials: 0,
+            done: 0,
+            evaluations: (0, 0),
+            running: BTreeMap::new(),
+            estimate: Estimate::default(),
+            left: (None, None),
+            begun: now,
+            last_line: now,
+        }
+    }
+
+    /// How many trials there are, and those still to be run, in this order.
+    pub(super) fn begin(&mut self, all: usize, open: &[Job]) {
+        self.begun = Instant::now();
+        self.trials = all;
+        self.done = all - open.len();
+        self.evaluations = (0, open.iter().map(|job| job.evaluations).sum());
+        self.estimate = Estimate::new(open);
+        if let Style::Bars { bars, all, .. } = &mut self.style {
+            *all = bars.add(ProgressBar::new(self.evaluations.1 as u64));
+            all.set_style(style("{prefix:<28} {bar:30} {pos}/{len} evaluations, {elapsed}{msg}"));
+            all.enable_steady_tick(Duration::from_millis(200));
+        }
+        self.show_all();
+        self.say("begins", json!({}));
+    }
+
+    /// A trial begins.
+    pub(super) fn trial_begins(&mut self, job: &Job) {
+        self.running.insert(job.id.clone(), Running::default());
+        self.estimate.begins(&job.id, job.evaluations, self.begun.elapsed().as_secs_f64());
+        if let Style::Bars { bars, trials, .. } = &mut self.style {
+            let bar = bars.add(ProgressBar::new(job.evaluations as u64));
+            bar.set_style(style("  {prefix:<26} {bar:30} {pos}/{len} {msg}"));
+            bar.set_prefix(job.id.to_string());
+            trials.insert(job.id.clone(), bar);
+        }
+        self.say("trial-begins", json!({ "trial": job.id }));
+    }
+
+    /// Takes what a trial says.
+    pub(super) fn hear(&mut self, id: &TrialId, message: &Message) {
+        match message {
+            Message::Begins(step) => self.doing(id, step),
+            Message::Advanced { evaluation, best } => self.evaluated(id, *evaluation, *best),
+            Message::Alive | Message::Failed { .. } => {}
+        }
+    }
+
+    /// A trial turns to something else.
+    fn doing(&mut self, id: &TrialId, step: &Step) {
+        if let Some(running) = self.running.get_mut(id) {
+            running.doing = Some(step.word());
+        }
+        self.show_trial(id);
+    }
+
+    /// A trial has made an evaluation.
+    fn evaluated(&mut self, id: &TrialId, evaluation: usize, best: Option<f64>) {
+        let Some(running) = self.running.get_mut(id) else { return };
+        self.evaluations.0 += evaluation.saturating_sub(running.evaluation);
+        running.evaluation = evaluation;
+        running.best = best;
+        self.estimate.evaluated(id, evaluation, self.begun.elapsed().as_secs_f64());
+        self.show_trial(id);
+        self.tick();
+    }
+
+    /// A trial has ended, well or not.
+    pub(super) fn trial_ends(&mut self, id: &TrialId) {
+        let ended = self.running.remove(id);
+        self.done += 1;
+        self.estimate.ends(id);
+        if let Style::Bars { trials, .. } = &mut self.style
+            && let Some(bar) = trials.remove(id)
+        {
+            bar.finish_and_clear();
+        }
+        self.show_all();
+        self.say("trial-ends", json!({ "trial": id, "best": ended.and_then(|ended| ended.best) }));
+    }
+
+    /// Something to read, above the bars.
+    pub(super) fn print(&self, line: &str) {
+        match &self.style {
+            Style::Bars { bars, .. } => bars.suspend(|| eprintln!("{line}")),
+            Style::Json => eprintln!("{}", json!({ "progress": "said", "line": line })),
+            Style::Lines | Style::Quiet => eprintln!("{line}"),
+        }
+    }
+
+    /// Time passes.
+    pub(super) fn tick(&mut self) {
+        self.show_all();
+        if self.last_line.elapsed() < SELDOM {
+            return;
+        }
+        self.last_line = Instant::now();
+        self.say("running", json!({}));
+        if matches!(self.style, Style::Lines) {
+            let (made, all) = self.evaluations;
+            let seconds = self.begun.elapsed().as_secs_f64();
+            let left = self.left().map(|left| format!(", about {} left", duration(left))).unwrap_or_default();
+            let (done, trials) = (self.done, self.trials);
+            eprintln!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds));
+        }
+    }
+
+    /// All trials have ended.
+    pub(super) fn end(&mut self) {
+        if let Style::Bars { bars, all, .. } = &self.style {
+            all.finish_and_clear();
+            let _ = bars.clear();
+        }
+        self.say("ends", json!({}));
+    }
+
+    fn left(&mut self) -> Option<f64> {
+        if self.left.1.is_none_or(|computed| computed.elapsed() >= OFTEN) {
+            let left = self.estimate.seconds_left(self.begun.elapsed().as_secs_f64());
+            self.left = (left, Some(Instant::now()));
+        }
+        self.left.0
+    }
+
+    fn show_all(&mut self) {
+        if !matches!(self.style, Style::Bars { .. }) {
+            return;
+        }
+        let left = self.left();
+        if let Style::Bars { all, .. } = &self.style {
+            all.set_prefix(format!("{}/{} trials", self.done, self.trials));
+            all.set_position(self.evaluations.0 as u64);
+            all.set_message(left.map(|left| format!(", about {} left", duration(left))).unwrap_or_default());
+        }
+    }
+
+    fn show_trial(&self, id: &TrialId) {
+        if let Style::Bars { trials, .. } = &self.style
+            && let (Some(bar), Some(running)) = (trials.get(id), self.running.get(id))
+        {
+            let best = running.best.map(|best| format!("best {best:.5} "));
+            bar.set_position(running.evaluation as u64);
+            bar.set_message(best.unwrap_or_default() + running.doing.unwrap_or_default());
+        }
+    }
+
+    /// One JSON line: what happened, how far the run is, and what else there is to know.
+    fn say(&mut self, what: &str, more: Json) {
+        if !matches!(self.style, Style::Json) {
+            return;
+        }
+        let left = self.left();
+        let rounded = |seconds: f64| (seconds * 10.0).round() / 10.0;
+        let running: Vec<Json> = self
+            .running
+            .iter()
+            .map(|(id, running)| {
+                json!({
+                    "trial": id, "evaluation": running.evaluation, "best": running.best, "doing": running.doing
+                })
+            })
+            .collect();
+        let mut line = json!({
+            "progress": what, "trials": self.trials, "done": self.done, "evaluations": self.evaluations.0,
+            "planned_evaluations": self.evaluations.1, "seconds": rounded(self.begun.elapsed().as_secs_f64()),
+            "seconds_left": left.map(rounded), "running": running
+        });
+        if let (Some(line), Json::Object(mut more)) = (line.as_object_mut(), more) {
+            line.append(&mut more);
+        }
+        eprintln!("{line}");
+    }
+}
+
+/// A time for people: two units at most.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a template of ours is valid").progress_chars("━━ ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_two_units_at_most() {
+        assert_eq!([0.4, 59.4, 61.0, 7384.0].map(duration), ["0 s", "59 s", "1 min 1 s", "2 h 3 min"]);
+    }
+}

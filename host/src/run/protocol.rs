@@ -1,0 +1,42 @@
+//! What a trial tells the program that watches it: the same messages within a process and between two.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::Step;
+use crate::record::event::Event;
+use crate::trial::Listener;
+
+/// One message; between processes, one line of JSON on the child's standard output.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Message {
+    /// The process is there.
+    Alive,
+    /// A step begins that may take its time; an evaluation for the first time or again.
+    Begins(Step),
+    /// An evaluation has ended, and is recorded.
+    Advanced { evaluation: usize, best: Option<f64> },
+    /// Why the trial failed.
+    Failed { reason: String },
+}
+
+/// The word that asks a child to stop after the evaluation under way; on its standard input.
+pub(super) const STOP: &str = "stop\n";
+
+/// A child's exit code when it stopped on request.
+pub(super) const STOPPED: u8 = 3;
+
+/// Turns what happens in a trial into messages.
+pub(super) struct Speaker<F>(pub(super) F);
+
+impl<F: FnMut(Message)> Listener for Speaker<F> {
+    fn begins(&mut self, step: &Step) {
+        (self.0)(Message::Begins(step.clone()));
+    }
+
+    fn happened(&mut self, event: &Event) {
+        if let Event::Evaluated(evaluated) = event {
+            (self.0)(Message::Advanced { evaluation: evaluated.evaluation, best: evaluated.best });
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A trial on disk while it runs: its journal, its times and its surrogate's state. A listener hears of each step.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::TrialError;
+use super::optimize::Recorder;
+use crate::record::event::Event;
+use crate::record::state::{Pace, State};
+use crate::record::{Journal, Step, TimingFile};
+
+/// Who wants to know how far a trial is.
+pub trait Listener {
+    /// A step begins that may take its time.
+    fn begins(&mut self, step: &Step);
+
+    /// Something has happened, and is recorded.
+    fn happened(&mut self, event: &Event);
+}
+
+pub(super) struct Recording<'a> {
+    folder: PathBuf,
+    journal: Journal,
+    timing: TimingFile,
+    pace: Pace,
+    stop: Arc<AtomicBool>,
+    listener: &'a mut dyn Listener,
+}
+
+impl<'a> Recording<'a> {
+    pub(super) fn new(
+        folder: &Path,
+        journal: Journal,
+        stop: Arc<AtomicBool>,
+        listener: &'a mut dyn Listener,
+    ) -> Self {
+        let (folder, timing) = (folder.to_owned(), TimingFile::open(folder));
+        Self { folder, journal, timing, pace: Pace::new(), stop, listener }
+    }
+
+    /// The surrogate's saved state, where it belongs to this journal.
+    pub(super) fn saved_state(&self) -> Option<State> {
+        let state = State::read(&self.folder)?;
+        (self.journal.hash_after(state.evaluations)? == state.journal).then_some(state)
+    }
+
+    /// How many evaluations are recorded that the loop has not come to yet.
+    pub(super) fn recorded_evaluations(&self) -> usize {
+        self.journal.recorded_evaluations()
+    }
+}
+
+impl Recorder for Recording<'_> {
+    fn record(&mut self, event: Event) -> Result<(), TrialError> {
+        self.journal.record(&event)?;
+        self.listener.happened(&event);
+        Ok(())
+    }
+
+    fn recorded(&self) -> Option<&Event> {
+        self.journal.next()
+    }
+
+    fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {
+        if self.recorded().is_some() || !self.pace.due() {
+            return;
+        }
+        let begun = Instant::now();
+        // Without it a resume takes longer, and that is all.
+        match save() {
+            Ok(Some(bytes)) => {
+                let state = State { evaluations, journal: self.journal.hash().to_owned(), bytes };
+                if let Err(error) = state.write(&self.folder) {
+                    tracing::warn!("cannot save the surrogate's state in {}: {error}", self.folder.display());
+                }
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!("the surrogate cannot save its state: {error}"),
+        }
+        self.pace.saved(begun);
+    }
+
+    fn begins(&mut self, step: &Step) {
+        self.listener.begins(step);
+    }
+
+    fn took(&mut self, step: &Step, time: Duration) {
+        // What is replayed was timed when it happened.
+        if self.recorded().is_none() {
+            self.timing.add(step, time);
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
