@@ -210,6 +210,60 @@ fn a_stopped_run_goes_on_to_the_same_journals() {
 }
 
 #[test]
+fn a_change_to_a_finished_journal_is_named_by_resume_report_and_export() {
+    let _snapshots = snapshots::in_folder("cli");
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let manifest = format!("{SMALLEST}seeds: 2\n");
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", folder];
+    assert!(output(&arguments, &manifest).status.success());
+    let run = results.path().join("smallest/r");
+    let journal = run.join("trials/annealing-seed2/journal.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    // The best value in the last line, and nothing else.
+    let best = text.rfind("\"best\":").unwrap() + "\"best\":".len();
+    std::fs::write(&journal, format!("{}9{}", &text[..best], &text[best..])).unwrap();
+    let hidden = |text: String| text.replace(folder, "[results]");
+    let run = run.to_str().unwrap();
+    let mut seen = Vec::new();
+    for arguments in
+        [vec!["run", "--resume", run, "--quiet"], vec!["report", run], vec!["export", run, "--format", "csv"]]
+    {
+        let output = output(&arguments, "");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        seen.push(hidden(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    assert_eq!((&seen[0], &seen[0]), (&seen[1], &seen[2]));
+    assert_snapshot!("a changed journal is named", seen[0]);
+    let trace = std::fs::read_to_string(results.path().join("smallest/r/trace.csv")).unwrap();
+    assert_eq!(trace.lines().count(), 1 + 5, "the other trial is there");
+}
+
+#[test]
+fn a_run_without_its_identity_or_of_another_format_is_refused() {
+    let _snapshots = snapshots::in_folder("cli");
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", folder];
+    assert!(output(&arguments, SMALLEST).status.success());
+    let identity = results.path().join("smallest/r/identity.json");
+    let plan = std::fs::read_to_string(results.path().join("smallest/r/plan.yaml")).unwrap();
+    let hidden = |text: String| text.replace(folder, "[results]");
+    let other = SMALLEST.replace("evaluations: 2", "evaluations: 3");
+    let resume = [&arguments[..], &["--resume"]].concat();
+    let mut seen = String::new();
+    for text in [Some("{"), Some("{\"plan\":\"ab\",\"host\":\"0.1.0\",\"plugins\":[]}"), None] {
+        match text {
+            Some(text) => std::fs::write(&identity, text).unwrap(),
+            None => std::fs::remove_file(&identity).unwrap(),
+        }
+        seen += &hidden(host(&resume, &other));
+        assert_eq!(std::fs::read_to_string(results.path().join("smallest/r/plan.yaml")).unwrap(), plan);
+    }
+    assert_snapshot!("no identity, no resume", seen);
+}
+
+#[test]
 fn another_experiment_is_not_resumed_and_no_run_is_overwritten() {
     let _snapshots = snapshots::in_folder("cli");
     let results = tempfile::tempdir().unwrap();

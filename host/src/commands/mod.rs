@@ -14,10 +14,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::{Arguments, Changes, Command, PluginsCommand};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::Source;
 use crate::manifest::overrides::Overrides;
 use crate::plan::Plan;
+use crate::record::Broken;
 
 /// The request was wrong.
 const WRONG: u8 = 2;
@@ -71,10 +72,12 @@ fn refuse(diagnostics: &[Diagnostic]) -> ExitCode {
 }
 
 /// Says which journals are not what was written; answers whether there are any.
-fn tell_broken(broken: &[crate::record::Broken]) -> bool {
-    for journal in broken {
+fn tell_broken(broken: &[Broken]) -> bool {
+    for Broken { path, line, what } in broken {
+        let place = Some(Place::File(path.display().to_string(), *line, 1));
+        let diagnostic = Diagnostic { place, ..Diagnostic::new("a journal is not what was written") };
         let hint = "its trial is left out; the rest of the run is as it was recorded";
-        eprintln!("{}", Diagnostic::new(format!("a journal is broken\n  --> {journal}")).hint(hint));
+        eprintln!("{}", diagnostic.because(what).hint(hint));
     }
     !broken.is_empty()
 }

@@ -91,7 +91,6 @@ pub fn csv_header(table: Table, run: &RunFolder) -> io::Result<Vec<u8>> {
     Ok(header)
 }
 
-/// The rows of a trial as CSV.
 pub fn csv_rows(table: Table, run: &RunFolder, trial: &TrialFiles) -> io::Result<Vec<u8>> {
     let mut rows = Vec::new();
     table.rows(trial, &run.sweep, |row| csv::write_row(&mut rows, row))?;

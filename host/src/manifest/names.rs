@@ -17,7 +17,6 @@ pub(super) fn ends_like_a_trial(name: &str) -> bool {
     ["-seed", "-sweep"].iter().any(|word| name.rsplit_once(word).is_some_and(|(_, rest)| number(rest)))
 }
 
-/// A key as text.
 pub(super) fn text_of(key: &Value) -> String {
     match key {
         Value::String(text) => text.clone(),

@@ -35,7 +35,6 @@ impl KeyPath {
         Self(self.0.iter().cloned().chain(keys.filter(|key| !key.is_empty())).collect())
     }
 
-    /// The keys.
     pub fn keys(&self) -> &[String] {
         &self.0
     }
@@ -94,9 +93,7 @@ pub type LineColumn = (usize, usize);
 /// Which part of an entry to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The key.
     Key,
-    /// The value.
     Value,
 }
 

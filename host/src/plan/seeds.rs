@@ -14,7 +14,6 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// Those of this experiment and seed.
     pub fn new(experiment: &str, seed: u64) -> Self {
         Self { experiment: experiment.to_owned(), seed }
     }
@@ -24,7 +23,6 @@ impl Seeds {
         self.derive("instance", 0)
     }
 
-    /// For the initial design.
     pub fn initial_design(&self) -> u64 {
         self.derive("initial design", 0)
     }

@@ -10,16 +10,13 @@ use sha2::{Digest, Sha256};
 
 use super::FORMAT;
 use super::event::Event;
-use crate::plan::hex;
 
 /// What stands between a line's own words and its hash.
 const MARK: &str = ",\"chain\":\"";
-/// Digits of a hash: 64 bits are enough against accidents.
-const DIGITS: usize = 16;
 
-/// The hash of the lines so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chain(String);
+/// The hash of the lines so far, in hexadecimal digits: 64 bits are enough against accidents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chain([u8; 16]);
 
 impl Chain {
     /// One event more: the line for it, without its end.
@@ -27,7 +24,7 @@ impl Chain {
         let body = event.json();
         let words = body.strip_suffix('}').expect("an event is a JSON object");
         self.add(words);
-        format!("{words}{MARK}{}\"}}", self.0)
+        format!("{words}{MARK}{}\"}}", self.hash())
     }
 
     /// Follows the chain over a line; what does not fit it is told in words.
@@ -36,7 +33,7 @@ impl Chain {
         let (words, hash) =
             parts.ok_or("no hash ends this line: it was not written by this program, or changed since")?;
         self.add(words);
-        if self.0 == hash {
+        if self.0 == hash.as_bytes() {
             Ok(())
         } else {
             Err("this line, or one before it, was changed after it was written")
@@ -45,14 +42,20 @@ impl Chain {
 
     /// The hash, as a line carries it.
     pub fn hash(&self) -> &str {
-        &self.0
+        std::str::from_utf8(&self.0).expect("digits are text")
     }
 
     fn add(&mut self, words: &str) {
         let mut hash = Sha256::new();
-        hash.update(&self.0);
+        // The first line has nothing before it.
+        if *self != Self::default() {
+            hash.update(self.0);
+        }
         hash.update(words);
-        self.0 = hex(&hash.finalize()[..DIGITS / 2]);
+        let hash = hash.finalize();
+        for (digits, byte) in self.0.as_chunks_mut::<2>().0.iter_mut().zip(hash) {
+            *digits = [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
+        }
     }
 }
 
@@ -95,7 +98,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(Event, Chain)>, Bro
         if matches!(event, Event::Started(_)) != (i == 0) {
             return Err(broken("a journal has one beginning, in its first line".to_owned()));
         }
-        events.push((event, chain.clone()));
+        events.push((event, chain));
     }
     Ok(events)
 }

@@ -6,7 +6,6 @@ use serde_json::{Map, Value as Json};
 
 use crate::plan::TrialId;
 
-/// One event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -14,7 +13,6 @@ pub enum Event {
     Started(Started),
     /// A point is about to be evaluated.
     Evaluating(Evaluating),
-    /// It was evaluated.
     Evaluated(Evaluated),
     /// The solvers have answered.
     Proposed(Proposed),
@@ -256,7 +254,6 @@ pub struct Finished {
     pub evaluations: usize,
     /// The best total; absent where no evaluation gave a value.
     pub best: Option<f64>,
-    /// Its point.
     pub point: Option<Point>,
     /// Its point in the objective's own words.
     pub description: Option<String>,

@@ -104,7 +104,7 @@ impl Journal {
     /// Takes an event: it has to be what an earlier run recorded next, or it is written, and on disk when this returns.
     pub fn record(&mut self, event: &Event) -> Result<(), RecordError> {
         self.line += 1;
-        let mut chain = self.chain.clone();
+        let mut chain = self.chain;
         let line = chain.append(event);
         match self.recorded.pop_front() {
             // The same hash is the same line, and the same lines before it.

@@ -28,7 +28,6 @@ pub enum Kind {
     Flag,
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: String,
@@ -81,7 +80,6 @@ const AFO: &[AfoColumn] = &[
     ("failure", Kind::Text, |row| Cell::maybe(row.answer.failure.as_deref())),
 ];
 
-/// Which table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// Every evaluation.

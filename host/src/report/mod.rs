@@ -29,7 +29,6 @@ pub const FIGURES: &str = "figures";
 
 /// What was made.
 pub struct Reported {
-    /// The page.
     pub page: PathBuf,
     /// The table for a terminal.
     pub table: String,

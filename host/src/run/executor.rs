@@ -29,14 +29,12 @@ pub trait Executor {
 #[derive(Clone, Debug)]
 pub struct Job {
     pub id: TrialId,
-    /// How many evaluations it has.
     pub evaluations: usize,
     /// How long each of them may take.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
-    /// The trial `id` with these keys.
     pub fn new(id: TrialId, keys: &Settings) -> Self {
         Self { id, evaluations: keys.budget.total(), timeout: keys.evaluation.timeout }
     }

@@ -21,7 +21,6 @@ pub struct Method {
     pub shadows: Vec<PluginUse>,
 }
 
-/// The keys of a method.
 pub const METHOD_KEYS: &[&str] = &["surrogate", "solver", "shadows"];
 
 /// The solver where none is named: of ours, the one that finds the lowest values in a few milliseconds and proves

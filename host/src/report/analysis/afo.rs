@@ -8,18 +8,15 @@ use super::trial::{SolverRecord, Sum, TrialRecord};
 /// A mean over trials, each of which counts once.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Estimate {
-    /// The mean.
     pub mean: f64,
     /// Its 95 % interval, for two trials or more.
     pub interval: Option<Interval>,
-    /// How many trials there are.
     pub trials: usize,
 }
 
 /// A solver at one dimension.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SolverAt {
-    /// The solver.
     pub solver: String,
     /// How many bits its problems have.
     pub bits: usize,
@@ -38,7 +35,6 @@ pub(crate) struct ImprovementAt {
     pub method: String,
     /// The followed solver.
     pub followed: String,
-    /// The shadow.
     pub shadow: String,
     /// How many bits the problems have.
     pub bits: usize,

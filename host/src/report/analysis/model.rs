@@ -17,7 +17,6 @@ pub(crate) struct Model<'a> {
     pub summaries: Vec<MethodSummary>,
     /// Methods against each other.
     pub comparisons: Vec<Comparison>,
-    /// Solvers by dimension.
     pub by_dimension: Vec<SolverAt>,
     /// Followed solvers beside their shadows, by dimension.
     pub improvements: Vec<ImprovementAt>,
@@ -31,7 +30,6 @@ pub(crate) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// That of these trials.
     pub(crate) fn new(trials: &'a [TrialRecord]) -> Self {
         let settings = settings(trials);
         let by_dimension = solvers(trials);

@@ -60,9 +60,7 @@ pub(crate) struct MethodSummary {
 pub(crate) struct Spread {
     /// How many there are.
     pub count: usize,
-    /// Their mean.
     pub mean: Option<f64>,
-    /// Their median.
     pub median: Option<f64>,
     /// The standard error of the mean; absent for fewer than two values.
     pub standard_error: Option<f64>,
@@ -88,7 +86,6 @@ pub(crate) struct ShadowSummary {
 }
 
 impl Spread {
-    /// That of these values.
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let count = values.len();
@@ -106,7 +103,6 @@ impl Spread {
     }
 }
 
-/// One summary for each method of each setting.
 pub(crate) fn summarize(settings: &[Setting<'_>]) -> Vec<MethodSummary> {
     settings
         .iter()

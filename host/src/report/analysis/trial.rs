@@ -63,7 +63,6 @@ pub(crate) struct Flaw {
 
 /// A solver's answers in one trial.
 pub(crate) struct SolverRecord {
-    /// The solver.
     pub solver: String,
     /// Whether its answers were followed.
     pub followed: bool,
@@ -90,7 +89,6 @@ pub(crate) struct SolverRecord {
 pub(crate) struct Sum {
     /// How many.
     pub count: usize,
-    /// Their sum.
     pub sum: f64,
 }
 

@@ -30,7 +30,6 @@ pub(crate) fn rgb(colour: Colour, dark: bool) -> u32 {
     }
 }
 
-/// Every colour there is.
 pub(crate) fn all() -> impl Iterator<Item = Colour> {
     let plain = [Colour::Ink, Colour::Muted, Colour::Grid, Colour::Paper];
     plain.into_iter().chain((0..SERIES).map(Colour::Series)).chain((0..PHASES).map(Colour::Phase))

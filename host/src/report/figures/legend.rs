@@ -7,7 +7,6 @@ use super::scene::{Anchor, Colour, Item, Shape, dash, marker};
 pub(super) struct Entry {
     /// Which colour, dashes and marker it has.
     pub(super) key: usize,
-    /// Its name.
     pub(super) name: String,
     /// Whether a marker stands on its line.
     pub(super) markers: bool,

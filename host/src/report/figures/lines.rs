@@ -40,7 +40,6 @@ pub(super) struct Lines {
 pub(super) struct Series {
     /// Which colour, dashes and marker it has.
     pub(super) key: usize,
-    /// Its name.
     pub(super) name: String,
     /// Its points, from left to right.
     pub(super) points: Vec<Value>,

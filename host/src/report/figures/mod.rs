@@ -53,7 +53,6 @@ pub(super) struct Group {
     pub what: &'static str,
     /// The names of the lines, in the order of their keys.
     pub names: Vec<String>,
-    /// The panels.
     pub panels: Vec<Panel>,
 }
 

@@ -9,7 +9,6 @@ use super::scene::{Anchor, Colour, Scene, Shape};
 /// Pixels of the file for each of the scene.
 const SCALE: f32 = 2.5;
 
-/// The scene as a file.
 pub(crate) fn file(scene: &Scene) -> Option<Vec<u8>> {
     let size = |length: f64| (length as f32 * SCALE).ceil() as u32;
     let mut pixmap = Pixmap::new(size(scene.width), size(scene.height))?;

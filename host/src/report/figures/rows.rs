@@ -14,11 +14,9 @@ const MOST_DOTS: usize = 150;
 pub(super) struct Dots {
     /// Which colour and marker it has.
     pub(super) key: usize,
-    /// Its name.
     pub(super) name: String,
     /// One value each.
     pub(super) values: Vec<f64>,
-    /// The mean.
     pub(super) mean: Option<f64>,
     /// The ends of its interval.
     pub(super) interval: Option<(f64, f64)>,
@@ -36,7 +34,6 @@ pub(super) struct Around<'a> {
     pub(super) kind: Kind,
 }
 
-/// Rows of dots.
 pub(super) fn dots(around: &Around<'_>, rows: &[Dots]) -> Scene {
     let values = rows.iter().flat_map(|row| {
         let ends = row.interval.map(|(low, high)| [low, high]).into_iter().flatten();
@@ -75,7 +72,6 @@ pub(super) fn dots(around: &Around<'_>, rows: &[Dots]) -> Scene {
 
 /// A bar in parts.
 pub(super) struct Bar {
-    /// Its name.
     pub(super) name: String,
     /// Its parts, one a phase.
     pub(super) parts: Vec<f64>,

@@ -22,7 +22,6 @@ pub(crate) struct Item {
     pub series: Option<usize>,
     /// What they say when pointed at.
     pub tip: Option<String>,
-    /// The shapes.
     pub shapes: Vec<Shape>,
 }
 
@@ -37,21 +36,16 @@ pub(crate) enum Colour {
     Grid,
     /// Behind everything.
     Paper,
-    /// That of a series.
     Series(usize),
     /// That of a phase of a trial.
     Phase(usize),
 }
 
-/// A shape.
 pub(crate) enum Shape {
     /// A line through points.
     Line {
-        /// The points.
         points: Vec<(f64, f64)>,
-        /// Its colour.
         colour: Colour,
-        /// Its width.
         width: f64,
         /// Lengths of dashes and gaps; none for a whole line.
         dash: &'static [f64],
@@ -60,7 +54,6 @@ pub(crate) enum Shape {
     Area {
         /// Its corners.
         points: Vec<(f64, f64)>,
-        /// Its colour.
         colour: Colour,
         /// How much it covers.
         opacity: f64,
@@ -71,7 +64,6 @@ pub(crate) enum Shape {
         points: Vec<(f64, f64)>,
         /// From the middle to a corner.
         radius: f64,
-        /// Their colour.
         colour: Colour,
         /// How much they cover.
         opacity: f64,
@@ -80,7 +72,6 @@ pub(crate) enum Shape {
     Marker {
         /// Its corners.
         points: Vec<(f64, f64)>,
-        /// Its colour.
         colour: Colour,
     },
     /// Words.
@@ -93,7 +84,6 @@ pub(crate) enum Shape {
         anchor: Anchor,
         /// Their height.
         size: f64,
-        /// Their colour.
         colour: Colour,
         /// Whether they run upwards.
         upwards: bool,
@@ -105,9 +95,7 @@ pub(crate) enum Shape {
 pub(crate) enum Anchor {
     /// Its beginning.
     Start,
-    /// Its middle.
     Middle,
-    /// Its end.
     End,
 }
 
@@ -117,7 +105,6 @@ impl Item {
         Self { series: None, tip: None, shapes }
     }
 
-    /// Shapes of a series.
     pub(crate) fn of(series: usize, shapes: Vec<Shape>) -> Self {
         Self { series: Some(series), tip: None, shapes }
     }

@@ -31,7 +31,6 @@ pub(crate) fn bare(scene: &Scene) -> Markup {
     }
 }
 
-/// The scene as a file.
 pub(crate) fn file(scene: &Scene) -> String {
     let element = element(scene, "figure").into_string();
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{element}\n")

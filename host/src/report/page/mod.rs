@@ -18,7 +18,6 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// What is shown.
 pub(super) struct Page<'a> {
-    /// The runs' folders.
     pub runs: &'a [RunFolder],
     /// What they are called beside each other.
     pub labels: &'a [String],
@@ -32,7 +31,6 @@ pub(super) struct Page<'a> {
     pub figures: &'a [Group],
 }
 
-/// The page.
 pub(super) fn page(page: &Page<'_>) -> String {
     let title = title(page);
     let policy = format!(

@@ -212,7 +212,6 @@ pub(super) fn shadows(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Every comparison.
 pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let rows = &page.model.comparisons;
     let Some(first) = rows.first() else { return html! {} };

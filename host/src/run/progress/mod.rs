@@ -95,7 +95,6 @@ impl Progress {
         self.say("begins", json!({}));
     }
 
-    /// A trial begins.
     pub(super) fn trial_begins(&mut self, job: &Job) {
         self.running.insert(job.id.clone(), Running::default());
         self.estimate.begins(&job.id, job.evaluations, self.begun.elapsed().as_secs_f64());
