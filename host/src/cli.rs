@@ -182,6 +182,10 @@ pub struct Changes {
     /// Set a key of the manifest: `penalty.l1=0.01`, `benchmark.options.rows=3`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Use this surrogate instead of the manifest's methods: `random` or `horseshoe[order=1]`. Repeated, one method
+    /// each; with --solver, one for each pair.
+    #[arg(long, value_name = "SURROGATE")]
+    pub surrogate: Vec<String>,
     /// Use this solver instead of the manifest's methods: `sdp` or `psr[steps=10,step=authors]`. Repeated, one
     /// method each.
     #[arg(long, value_name = "SOLVER")]

@@ -46,7 +46,8 @@ pub fn run(arguments: Arguments) -> ExitCode {
 
 fn make_plan(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>> {
     let source = Source::read(manifest).map_err(|diagnostic| vec![diagnostic])?;
-    let overrides = Overrides { set: changes.set.clone(), solver: changes.solver.clone() };
+    let Changes { set, surrogate, solver, .. } = changes;
+    let overrides = Overrides { set: set.clone(), surrogate: surrogate.clone(), solver: solver.clone() };
     crate::plan::plan(&source, &overrides, &changes.plugins)
 }
 

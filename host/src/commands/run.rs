@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{make_plan, print, refuse, tell_broken};
-use crate::cli::RunArguments;
+use crate::cli::{Changes, RunArguments};
 use crate::diagnostic::{Diagnostic, LogFormat};
 use crate::plugins::PluginArguments;
 use crate::record::{PLAN, Place};
@@ -93,9 +93,10 @@ fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnost
                 return Err(Diagnostic::new(format!("{} is no run's folder", folder.display()))
                     .because(format!("there is no {PLAN} in it")));
             }
-            if !arguments.changes.set.is_empty() || !arguments.changes.solver.is_empty() {
+            let Changes { set, surrogate, solver, .. } = &arguments.changes;
+            if [set, surrogate, solver].iter().any(|changes| !changes.is_empty()) {
                 return Err(Diagnostic::new("a run that was begun cannot be changed")
-                    .hint("--set and --solver go with a manifest, and begin a new run"));
+                    .hint("--set, --surrogate and --solver go with a manifest, and begin a new run"));
             }
             Ok((folder.join(PLAN), Place::Folder(folder.clone())))
         }

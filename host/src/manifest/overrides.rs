@@ -1,4 +1,4 @@
-//! What the command line changes in a manifest: `--set key.path=value` and `--solver name[key=value]`.
+//! What the command line changes in a manifest: `--set key.path=value`, `--surrogate` and `--solver name[key=value]`.
 
 use serde_yaml::{Mapping, Value};
 
@@ -10,6 +10,8 @@ use crate::diagnostic::{Diagnostic, Place};
 pub struct Overrides {
     /// Arguments of `--set`.
     pub set: Vec<String>,
+    /// Arguments of `--surrogate`.
+    pub surrogate: Vec<String>,
     /// Arguments of `--solver`.
     pub solver: Vec<String>,
 }
@@ -34,28 +36,35 @@ impl Overrides {
                 Err(diagnostic) => mistakes.push(at(label, diagnostic)),
             }
         }
-        if !self.solver.is_empty() {
+        if !self.solver.is_empty() || !self.surrogate.is_empty() {
             self.replace_methods(tree, &mut origins, mistakes);
         }
         origins
     }
 
-    /// One method for each solver named, with the surrogate of the manifest's first method.
+    /// One method for each surrogate and solver named; what is not named is that of the manifest's first method.
     fn replace_methods(&self, tree: &mut Value, origins: &mut Vec<Origin>, mistakes: &mut Vec<Diagnostic>) {
-        let first = |methods: &Value| methods.as_mapping()?.values().next()?.get("surrogate").cloned();
-        let surrogate = tree.get("methods").and_then(first).or_else(|| tree.get("surrogate").cloned());
+        let of_first = |key: &str| {
+            let first = |methods: &Value| methods.as_mapping()?.values().next()?.get(key).cloned();
+            tree.get("methods").map_or_else(|| tree.get(key).cloned(), first)
+        };
+        let surrogates = named("surrogate", &self.surrogate, of_first("surrogate"), mistakes);
+        let solvers = named("solver", &self.solver, of_first("solver"), mistakes);
         let mut methods = Mapping::new();
-        for argument in &self.solver {
-            let label = format!("--solver {argument}");
-            match parse_solver(argument) {
-                Ok((name, solver)) => {
-                    let path = KeyPath::root().join("methods").join(&name).join("solver");
-                    origins.push((path, label));
-                    let keys = [("surrogate", surrogate.clone()), ("solver", Some(solver))];
-                    let keys = keys.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?)));
-                    methods.insert(Value::from(name), Value::Mapping(keys.collect()));
+        for surrogate in &surrogates {
+            for solver in &solvers {
+                let names: Vec<&str> =
+                    [surrogate, solver].iter().filter_map(|part| part.name.as_deref()).collect();
+                let name = names.join("-");
+                let path = KeyPath::root().join("methods").join(&name);
+                let mut keys = Mapping::new();
+                for (key, part) in [("surrogate", surrogate), ("solver", solver)] {
+                    origins.extend(part.label.clone().map(|label| (path.join(key), label)));
+                    if let Some(value) = &part.value {
+                        keys.insert(Value::from(key), value.clone());
+                    }
                 }
-                Err(diagnostic) => mistakes.push(at(label, diagnostic)),
+                methods.insert(Value::from(name), Value::Mapping(keys));
             }
         }
         if let Value::Mapping(keys) = tree {
@@ -65,6 +74,37 @@ impl Overrides {
             keys.insert(Value::from("methods"), Value::Mapping(methods));
         }
     }
+}
+
+/// A surrogate or solver of a method.
+struct Part {
+    /// Its part of the method's name, and the argument that named it; `None` where it is the manifest's.
+    name: Option<String>,
+    label: Option<String>,
+    value: Option<Value>,
+}
+
+/// Those that the arguments name, or the manifest's.
+fn named(
+    kind: &str,
+    arguments: &[String],
+    manifest: Option<Value>,
+    mistakes: &mut Vec<Diagnostic>,
+) -> Vec<Part> {
+    if arguments.is_empty() {
+        return vec![Part { name: None, label: None, value: manifest }];
+    }
+    let mut parts = Vec::new();
+    for argument in arguments {
+        let label = format!("--{kind} {argument}");
+        match parse_plugin(kind, argument) {
+            Ok((name, value)) => {
+                parts.push(Part { name: Some(name), label: Some(label), value: Some(value) })
+            }
+            Err(diagnostic) => mistakes.push(at(label, diagnostic)),
+        }
+    }
+    parts
 }
 
 fn at(label: String, mut diagnostic: Diagnostic) -> Diagnostic {
@@ -80,9 +120,9 @@ fn parse_setting(argument: &str) -> Result<(KeyPath, Value), Diagnostic> {
 }
 
 /// `name` or `name[key=value,key=value]`: the method's name, and the plugin as a manifest has it.
-pub(crate) fn parse_solver(argument: &str) -> Result<(String, Value), Diagnostic> {
+pub(crate) fn parse_plugin(kind: &str, argument: &str) -> Result<(String, Value), Diagnostic> {
     let wrong = || {
-        Diagnostic::new("not a solver")
+        Diagnostic::new(format!("not a {kind}"))
             .hint("such as `--solver psr` or `--solver 'psr[steps=10,polish=none]'`")
     };
     let (name, rest) = argument.split_once('[').map_or((argument, None), |(name, rest)| (name, Some(rest)));
@@ -136,7 +176,7 @@ mod tests {
 
     fn applied(manifest: &str, set: &[&str], solver: &[&str]) -> (Value, Vec<Diagnostic>) {
         let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
-        let overrides = Overrides { set: words(set), solver: words(solver) };
+        let overrides = Overrides { set: words(set), solver: words(solver), ..Overrides::default() };
         let mut tree = serde_yaml::from_str(manifest).unwrap();
         let mut mistakes = Vec::new();
         overrides.apply(&mut tree, &mut mistakes);
@@ -155,8 +195,31 @@ mod tests {
     }
 
     #[test]
+    fn surrogates_and_solvers_meet_each_other_and_what_is_not_named_is_the_manifests() {
+        let manifest = "surrogate: horseshoe\nsolver: psr\nshadows: [sdp]";
+        let applied = |surrogate: &[&str], solver: &[&str]| {
+            let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
+            let overrides =
+                Overrides { surrogate: words(surrogate), solver: words(solver), ..Overrides::default() };
+            let mut tree = serde_yaml::from_str(manifest).unwrap();
+            let mut mistakes = Vec::new();
+            let origins = overrides.apply(&mut tree, &mut mistakes);
+            assert!(mistakes.is_empty());
+            (tree, origins.len())
+        };
+        let expected = |yaml: &str| serde_yaml::from_str::<Value>(&format!("methods: {yaml}")).unwrap();
+        let alone = "{ random: { surrogate: random, solver: psr } }";
+        assert_eq!(applied(&["random"], &[]), (expected(alone), 1));
+        let both = "{ random-tabu: { surrogate: random, solver: tabu }, random-sdp: { surrogate: random, solver: sdp }, \
+            horseshoe-order-1-tabu: { surrogate: { use: horseshoe, options: { order: 1 } }, solver: tabu }, \
+            horseshoe-order-1-sdp: { surrogate: { use: horseshoe, options: { order: 1 } }, solver: sdp } }";
+        let (tree, origins) = applied(&["random", "horseshoe[order=1]"], &["tabu", "sdp"]);
+        assert_eq!((tree, origins), (expected(both), 8));
+    }
+
+    #[test]
     fn an_option_of_a_solver_may_be_a_list() {
-        let (_, solver) = parse_solver("mine[weights=[1,2],steps=3]").unwrap();
+        let (_, solver) = parse_plugin("solver", "mine[weights=[1,2],steps=3]").unwrap();
         let expected = "{ use: mine, options: { weights: [1, 2], steps: 3 } }";
         assert_eq!(solver, serde_yaml::from_str::<Value>(expected).unwrap());
     }

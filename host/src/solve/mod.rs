@@ -17,7 +17,7 @@ pub use self::formats::parse;
 use self::answers::Row;
 use self::formats::{is_stdin, read};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::overrides::parse_solver;
+use crate::manifest::overrides::parse_plugin;
 use crate::manifest::{PluginUse, read_plugin};
 use crate::plan::PlanError;
 use crate::plugins::Plugins;
@@ -103,7 +103,7 @@ fn choose(argument: &str, plugins: &mut Plugins, mistakes: &mut Vec<Diagnostic>)
     let place = Some(Place::Argument(format!("--solver {argument}")));
     let mut refuse = |diagnostic| mistakes.push(Diagnostic { place: place.clone(), ..diagnostic });
 
-    let (_, value) = parse_solver(argument).map_err(&mut refuse).ok()?;
+    let (_, value) = parse_plugin("solver", argument).map_err(&mut refuse).ok()?;
     let mut wrong = Vec::new();
     let used = read_plugin(&value, Kind::Solver, &mut wrong);
     wrong.into_iter().for_each(|mistake| refuse(mistake.what));
