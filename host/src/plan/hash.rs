@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-use super::{MethodPlan, Setting, Spec};
+use super::{MethodPlan, Setting, Spec, TurnPlan};
 
 /// The hash of names, options, budgets and seeds; versions and files of plugins are not in it.
 pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
@@ -23,9 +23,13 @@ fn identity(setting: &Setting) -> Json {
     let Setting { sweep, keys, benchmark, encoder, methods } = setting;
     let plugin = |spec: &Spec| json!([spec.name, spec.options]);
     let method = |method: &MethodPlan| {
-        let MethodPlan { name, surrogate, solver, shadows } = method;
+        let MethodPlan { name, turns, shadows } = method;
+        let turns: Vec<Json> = turns
+            .iter()
+            .map(|TurnPlan { surrogate, solver }| json!([plugin(surrogate), plugin(solver)]))
+            .collect();
         let shadows: Vec<Json> = shadows.iter().map(plugin).collect();
-        json!([name, plugin(surrogate), plugin(solver), shadows])
+        json!([name, turns, shadows])
     };
     let methods: Vec<Json> = methods.iter().map(method).collect();
     json!([sweep, keys, plugin(benchmark), plugin(encoder), methods])

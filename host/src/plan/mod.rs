@@ -16,7 +16,7 @@ use serde_yaml::Value;
 
 pub use self::error::PlanError;
 pub use self::hash::hex;
-pub use self::resolved::{MethodPlan, ResolvedTrial, Setting, Spec};
+pub use self::resolved::{MethodPlan, ResolvedTrial, Setting, Spec, TurnPlan};
 pub use self::seeds::Seeds;
 pub use self::trial_id::{NoTrialId, TrialId};
 
@@ -181,8 +181,7 @@ mod tests {
         let keys: Settings = serde_json::from_value(keys).unwrap();
         let method = |name: &str| MethodPlan {
             name: name.to_owned(),
-            surrogate: spec("random"),
-            solver: spec(name),
+            turns: vec![TurnPlan { surrogate: spec("random"), solver: spec(name) }],
             shadows: vec![],
         };
         let setting = |point: usize| Setting {

@@ -6,8 +6,8 @@ use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
-use super::{MethodPlan, PlanError, Seeds, Setting, Spec};
-use crate::manifest::keys::methods::Method;
+use super::{MethodPlan, PlanError, Seeds, Setting, Spec, TurnPlan};
+use crate::manifest::keys::methods::{Method, Turn};
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, PluginUse};
 use crate::plugins::Plugins;
@@ -128,21 +128,40 @@ impl Resolver<'_> {
     }
 
     fn method(&mut self, method: &Method, bits: Option<&ModelBits<'_>>) -> Option<MethodPlan> {
-        let surrogate = self.surrogate(&method.surrogate, bits);
-        let solvers: Vec<_> = std::iter::once(&method.solver)
-            .chain(&method.shadows)
-            .map(|used| {
-                let (spec, solver) = self.solver(used)?;
-                if let (Some((_, draws)), Some(bits)) = (&surrogate, bits) {
-                    self.match_up(used, &solver, &method.surrogate, *draws, bits);
-                }
-                Some(spec)
-            })
-            .collect();
-        let mut solvers = solvers.into_iter().collect::<Option<Vec<_>>>()?.into_iter();
-        let solver = solvers.next()?;
-        let (surrogate, _) = surrogate?;
-        Some(MethodPlan { name: method.name.clone(), surrogate, solver, shadows: solvers.collect() })
+        // Everything is tried before anything is given up, so that all mistakes show at once.
+        let surrogates: Vec<_> =
+            method.turns.iter().map(|turn| self.surrogate(&turn.surrogate, bits)).collect();
+        let mut turns = Vec::new();
+        for (turn, surrogate) in method.turns.iter().zip(&surrogates) {
+            let solver = self.followed(&turn.solver, &[(turn, surrogate.as_ref())], bits);
+            turns.push(
+                surrogate.clone().zip(solver).map(|((surrogate, _), solver)| TurnPlan { surrogate, solver }),
+            );
+        }
+        // A shadow solves the problems of every turn.
+        let all: Vec<_> = method.turns.iter().zip(surrogates.iter().map(Option::as_ref)).collect();
+        let shadows: Vec<_> = method.shadows.iter().map(|used| self.followed(used, &all, bits)).collect();
+        Some(MethodPlan {
+            name: method.name.clone(),
+            turns: turns.into_iter().collect::<Option<_>>()?,
+            shadows: shadows.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    /// A solver, tried with each surrogate whose draws it gets.
+    fn followed(
+        &mut self,
+        used: &PluginUse,
+        turns: &[(&Turn, Option<&(Spec, AcquisitionKind)>)],
+        bits: Option<&ModelBits<'_>>,
+    ) -> Option<Spec> {
+        let (spec, solver) = self.solver(used)?;
+        for (turn, surrogate) in turns {
+            if let (Some((_, draws)), Some(bits)) = (surrogate, bits) {
+                self.match_up(used, &solver, &turn.surrogate, *draws, bits);
+            }
+        }
+        Some(spec)
     }
 
     fn surrogate(

@@ -27,11 +27,18 @@ pub struct Spec {
 #[serde(deny_unknown_fields)]
 pub struct MethodPlan {
     pub name: String,
-    pub surrogate: Spec,
-    /// The solver that is followed.
-    pub solver: Spec,
+    /// One or more: all surrogates observe, and each iteration is the next one's.
+    pub turns: Vec<TurnPlan>,
     /// Solvers that are recorded only.
     pub shadows: Vec<Spec>,
+}
+
+/// A surrogate and the solver that is followed when it has drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TurnPlan {
+    pub surrogate: Spec,
+    pub solver: Spec,
 }
 
 /// The experiment at one point of its sweep.

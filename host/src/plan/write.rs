@@ -37,13 +37,16 @@ pub(super) fn yaml(
         let shadows = resolved.shadows.iter().zip(&written.shadows);
         let shadows: Vec<Json> = shadows.map(|(spec, used)| plugin(spec, used)).collect();
         let mut method = Map::new();
-        method.insert("surrogate".to_owned(), plugin(&resolved.surrogate, &written.surrogate));
-        method.insert("solver".to_owned(), plugin(&resolved.solver, &written.solver));
+        let turns = || resolved.turns.iter().zip(&written.turns);
+        let surrogates = turns().map(|(spec, used)| plugin(&spec.surrogate, &used.surrogate));
+        let solvers = turns().map(|(spec, used)| plugin(&spec.solver, &used.solver));
+        method.insert("surrogate".to_owned(), one_or_more(surrogates.collect()));
+        method.insert("solver".to_owned(), one_or_more(solvers.collect()));
         if !shadows.is_empty() {
             method.insert("shadows".to_owned(), shadows.into());
         }
         // Without `methods:`, the keys of the only one stand at the top, and the sweep's paths lead there.
-        if written.solver.path.keys().len() == 1 {
+        if written.at_top {
             plan.append(&mut method);
         } else {
             methods.insert(resolved.name.clone(), method.into());
@@ -59,6 +62,11 @@ pub(super) fn yaml(
         plan.insert("plugin-directories".to_owned(), json!(plugin_directories));
     }
     serde_yaml::to_string(&plan).expect("a plan is plain data")
+}
+
+/// A list, or what is in it where it is one.
+fn one_or_more(mut list: Vec<Json>) -> Json {
+    if list.len() == 1 { list.remove(0) } else { list.into() }
 }
 
 fn written(spec: &Spec, used: &PluginUse, axes: &[Axis]) -> Json {

@@ -201,6 +201,9 @@ impl Evaluated {
 pub struct Proposed {
     /// Counted from 1.
     pub iteration: usize,
+    /// Whose turn it was, where several surrogates take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surrogate: Option<String>,
     /// The followed solver's answer, then the shadows'.
     pub answers: Vec<Answered>,
     pub choice: Choice,
@@ -307,6 +310,7 @@ pub(super) fn examples() -> Vec<Event> {
         evaluated(4, Outcome::TimedOut("no value within 2s".to_owned())),
         Event::Proposed(Proposed {
             iteration: 1,
+            surrogate: Some("heat[values=copula]".to_owned()),
             answers: vec![answered, flawed, failed],
             choice: Choice::Neighbour,
         }),

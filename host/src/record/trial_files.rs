@@ -148,7 +148,8 @@ mod tests {
             let (phase, point) =
                 if evaluation < 3 { (Phase::Initial, vec![0, 1]) } else { (Phase::Search, vec![1, 1]) };
             if phase == Phase::Search {
-                let proposed = Proposed { iteration: 1, answers: vec![], choice: Choice::Answer };
+                let proposed =
+                    Proposed { iteration: 1, surrogate: None, answers: vec![], choice: Choice::Answer };
                 events.push(Event::Proposed(proposed));
             }
             let value = outcome.value();

@@ -7,6 +7,7 @@ mod initial_design;
 mod optimize;
 mod problem;
 mod recording;
+mod turns;
 mod unseen;
 
 use std::path::{Path, PathBuf};
@@ -15,15 +16,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use plugin_api::load::Plugin;
-use plugin_api::{Benchmark, Encoder, Kind, Layout, Sense, Solver, Surrogate};
+use plugin_api::{Benchmark, Encoder, Kind, Layout, Sense, Solver};
 use serde_json::{Map, Value as Json};
 
 pub use self::recording::Listener;
 
 use self::optimize::{Known, Parts, Recorder, optimize};
 use self::recording::Recording;
+use self::turns::{Turn, Turns};
 use crate::diagnostic::Diagnostic;
-use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId};
+use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
@@ -68,9 +70,12 @@ impl OpenTrial {
         let method = &trial.method;
         open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
         open(&mut plugins, Kind::Encoder, &trial.encoder)?;
-        open(&mut plugins, Kind::Surrogate, &method.surrogate)?;
-        for solver in std::iter::once(&method.solver).chain(&method.shadows) {
-            open(&mut plugins, Kind::Solver, solver)?;
+        for turn in &method.turns {
+            open(&mut plugins, Kind::Surrogate, &turn.surrogate)?;
+            open(&mut plugins, Kind::Solver, &turn.solver)?;
+        }
+        for shadow in &method.shadows {
+            open(&mut plugins, Kind::Solver, shadow)?;
         }
         let identity = Identity::read(run).map_err(TrialError::Folder)?;
         let identity = identity.filter(|identity| identity.plan == trial.plan);
@@ -104,7 +109,7 @@ impl OpenTrial {
         recording.record(started)?;
         let mut known = Known { incidents: incident::read(&self.folder), ..Known::default() };
         if let Some(state) = recording.saved_state() {
-            match parts.surrogate.restore(&state.bytes) {
+            match parts.turns.restore(&state.bytes) {
                 Ok(()) => {
                     let evaluations = state.evaluations;
                     tracing::info!(
@@ -115,7 +120,7 @@ impl OpenTrial {
                 Err(error) => {
                     tracing::warn!("the surrogate's saved state is not used: {error}");
                     // What is left of it after that, nobody knows.
-                    parts.surrogate = self.make_surrogate(&parts.encoder.layout())?;
+                    parts.turns = self.make_turns(&parts.encoder.layout())?;
                 }
             }
         }
@@ -134,19 +139,21 @@ impl OpenTrial {
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
         let encoder = encoder.encoder(&trial.encoder.options, &space);
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
-        let mut solvers: Vec<(String, Box<dyn Solver>)> = Vec::new();
-        for spec in std::iter::once(&trial.method.solver).chain(&trial.method.shadows) {
-            let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
-            solvers.push((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)));
-        }
-        let surrogate = self.make_surrogate(&encoder.layout())?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder: Box::new(encoder), surrogate, solvers })
+        let shadows = trial.method.shadows.iter().map(|spec| make_solver(plugins, spec));
+        let shadows = shadows.collect::<Result<_, _>>()?;
+        let turns = self.make_turns(&encoder.layout())?;
+        Ok(Parts { benchmark: Box::new(benchmark), space, encoder: Box::new(encoder), turns, shadows })
     }
 
-    fn make_surrogate(&mut self, layout: &Layout) -> Result<Box<dyn Surrogate>, TrialError> {
-        let spec = &self.trial.method.surrogate;
-        let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
-        Ok(Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?))
+    fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {
+        let mut turns = Vec::new();
+        for TurnPlan { surrogate: spec, solver } in &self.trial.method.turns {
+            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
+            let surrogate = Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?);
+            let solver = make_solver(&mut self.plugins, solver)?;
+            turns.push(Turn { name: spec.label.clone(), surrogate, solver });
+        }
+        Ok(Turns::new(turns))
     }
 
     fn started(&self, parts: &Parts) -> Started {
@@ -155,8 +162,12 @@ impl OpenTrial {
         let mut plugins = Map::new();
         plugins.insert("benchmark".to_owned(), version(benchmark));
         plugins.insert("encoder".to_owned(), version(encoder));
-        plugins.insert("surrogate".to_owned(), version(&method.surrogate));
-        plugins.insert("solver".to_owned(), version(&method.solver));
+        let all = |of: fn(&TurnPlan) -> &Spec| match &method.turns[..] {
+            [turn] => version(of(turn)),
+            turns => turns.iter().map(|turn| version(of(turn))).collect(),
+        };
+        plugins.insert("surrogate".to_owned(), all(|turn| &turn.surrogate));
+        plugins.insert("solver".to_owned(), all(|turn| &turn.solver));
         plugins.insert("shadows".to_owned(), method.shadows.iter().map(version).collect());
         Started {
             format: FORMAT,
@@ -171,6 +182,11 @@ impl OpenTrial {
             bits: parts.encoder.layout().dimension(),
         }
     }
+}
+
+fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<(String, Box<dyn Solver>), TrialError> {
+    let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
+    Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
 }
 
 fn failed(kind: Kind, spec: &Spec) -> impl FnOnce(plugin_api::Error) -> TrialError {

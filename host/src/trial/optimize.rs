@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use plugin_api::{
     Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, Evaluation, Layout, Point, Sense, Solver,
-    Space, Surrogate,
+    Space,
 };
 
 use super::TrialError;
@@ -13,6 +13,7 @@ use super::attempt::attempt;
 use super::best::{Best, BestPoints};
 use super::initial_design::initial_design;
 use super::problem::Afo;
+use super::turns::Turns;
 use super::unseen::unseen;
 use crate::manifest::Settings;
 use crate::manifest::keys::evaluation::OnFailure;
@@ -28,9 +29,10 @@ pub(super) struct Parts {
     pub(super) space: Space,
     /// Between its points and the model's bits.
     pub(super) encoder: Box<dyn Encoder>,
-    pub(super) surrogate: Box<dyn Surrogate>,
-    /// The solver that is followed, then the shadows; each with its name.
-    pub(super) solvers: Vec<(String, Box<dyn Solver>)>,
+    /// The surrogates, each with the solver that is followed.
+    pub(super) turns: Turns,
+    /// Solvers that are not followed; each with its name.
+    pub(super) shadows: Vec<(String, Box<dyn Solver>)>,
 }
 
 /// What is known from an earlier run when a trial begins.
@@ -226,10 +228,10 @@ impl<'r> Optimization<'r> {
         let step = Step::Observe { evaluation };
         self.recorder.begins(&step);
         let started = Instant::now();
-        self.parts.surrogate.observe(bits, &observed).map_err(failed("observing a value"))?;
+        self.parts.turns.observe(bits, &observed).map_err(failed("observing a value"))?;
         self.recorder.took(&step, started.elapsed());
-        let surrogate = &self.parts.surrogate;
-        self.recorder.keep(evaluation, &mut || surrogate.save());
+        let turns = &self.parts.turns;
+        self.recorder.keep(evaluation, &mut || turns.save());
         Ok(())
     }
 
@@ -274,7 +276,7 @@ impl<'r> Optimization<'r> {
             let points = self.best.matrix(self.layout.dimension());
             request = request.with_best_total(best.total).with_best_points(points);
         }
-        let drawn = self.parts.surrogate.draw(&request);
+        let drawn = self.parts.turns.at(iteration).surrogate.draw(&request);
         let drawn =
             drawn.map_err(failed(format!("drawing an acquisition function in iteration {iteration}")))?;
         self.recorder.took(&step, started.elapsed());
@@ -287,7 +289,9 @@ impl<'r> Optimization<'r> {
         let starts = self.best.matrix(self.layout.dimension());
         let afo = Afo::new(f, &self.layout, starts, self.unwanted.1.clone());
         let mut answers = Vec::new();
-        for (i, (name, solver)) in self.parts.solvers.iter_mut().enumerate() {
+        let solvers =
+            std::iter::once(&mut self.parts.turns.at(iteration).solver).chain(&mut self.parts.shadows);
+        for (i, (name, solver)) in solvers.enumerate() {
             let followed = i == 0;
             let died = incident::shadow_death(&self.known.incidents, iteration, name);
             if let Some(reason) = died.filter(|_| !followed) {
@@ -328,7 +332,8 @@ impl<'r> Optimization<'r> {
             answers.first().and_then(|answer| answer.bits.clone()).expect("the followed solver answered");
         let chosen = unseen(followed, f, &self.layout, &self.unwanted.0, self.seeds.unseen(iteration));
         let Some((bits, choice)) = chosen else { return Ok(None) };
-        self.recorder.record(Event::Proposed(Proposed { iteration, answers, choice }))?;
+        let surrogate = self.parts.turns.name(iteration);
+        self.recorder.record(Event::Proposed(Proposed { iteration, surrogate, answers, choice }))?;
         Ok(Some(bits))
     }
 

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult};
+use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult, Surrogate};
 
+use super::super::turns::Turn;
 use super::testing::Events;
 use super::*;
 use crate::manifest::keys::budget::Budget;
@@ -96,29 +97,35 @@ struct Case {
     refuses: bool,
     evaluations: usize,
     shadow: bool,
+    turns: &'static [&'static str],
     known: Known,
 }
 
 impl Default for Case {
     fn default() -> Self {
         let known = Known::default();
-        Self { maximize: false, limited: false, refuses: false, evaluations: 3, shadow: false, known }
+        let turns = &["notes"];
+        Self { maximize: false, limited: false, refuses: false, evaluations: 3, shadow: false, turns, known }
     }
 }
 
 fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
     let told: Arc<Mutex<Told>> = Arc::default();
-    let mut solvers: Vec<(String, Box<dyn Solver>)> =
-        vec![("stubborn".to_owned(), Box::new(Stubborn(told.clone())))];
+    let mut shadows: Vec<(String, Box<dyn Solver>)> = Vec::new();
     if case.shadow {
-        solvers.push(("broken".to_owned(), Box::new(Broken)));
+        shadows.push(("broken".to_owned(), Box::new(Broken)));
     }
+    let turn = |name: &str| Turn {
+        name: name.to_owned(),
+        surrogate: Box::new(Notes { told: told.clone(), refuses: case.refuses }),
+        solver: ("stubborn".to_owned(), Box::new(Stubborn(told.clone()))),
+    };
     let parts = Parts {
         benchmark: Box::new(Tens { maximize: case.maximize, limited: case.limited }),
         space: Space::binary(3),
         encoder: Box::new(Same),
-        surrogate: Box::new(Notes { told: told.clone(), refuses: case.refuses }),
-        solvers,
+        turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect()),
+        shadows,
     };
     let keys = Settings {
         budget: Budget { initial: 2, evaluations: case.evaluations },
@@ -169,6 +176,23 @@ fn a_draw_is_told_the_iteration_the_penalty_and_the_best_points_and_so_are_solve
         let ones: Vec<usize> = points.iter().map(Bits::count_ones).collect();
         assert!(ones.is_sorted_by(|a, b| a >= b), "{points:?}");
     }
+}
+
+#[test]
+fn surrogates_take_turns_and_all_of_them_observe() {
+    let (_, events, told) = run(Case { turns: &["a", "b"], evaluations: 4, ..Case::default() });
+    let names: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Proposed(proposed) => proposed.surrogate.as_deref(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(names, ["a", "b", "a", "b"]);
+    assert_eq!((told.draws.len(), told.observed.len()), (4, 2 * 6));
+    let (_, events, _) = run(Case::default());
+    let named = |event: &Event| matches!(event, Event::Proposed(proposed) if proposed.surrogate.is_some());
+    assert!(!events.iter().any(named), "alone, a surrogate has no turn");
 }
 
 #[test]

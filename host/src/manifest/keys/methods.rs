@@ -11,14 +11,23 @@ use crate::manifest::names::{ends_like_a_trial, is_name, text_of};
 
 pub struct Methods;
 
-/// A named pair of surrogate and solver.
+/// A named pair of surrogate and solver, or several that take turns.
 #[derive(Clone, Debug)]
 pub struct Method {
     pub name: String,
-    pub surrogate: PluginUse,
-    pub solver: PluginUse,
+    /// One or more: all surrogates observe, and each iteration is the next one's.
+    pub turns: Vec<Turn>,
     /// Solvers that solve every problem too, are recorded, and are not followed.
     pub shadows: Vec<PluginUse>,
+    /// Whether its keys stand at the top of the manifest.
+    pub at_top: bool,
+}
+
+/// A surrogate and the solver that minimises its draws.
+#[derive(Clone, Debug)]
+pub struct Turn {
+    pub surrogate: PluginUse,
+    pub solver: PluginUse,
 }
 
 pub const METHOD_KEYS: &[&str] = &["surrogate", "solver", "shadows"];
@@ -73,19 +82,26 @@ impl Key for Methods {
 
     fn schema(name: &str, plugin: &dyn Fn(Kind) -> Json) -> Json {
         let solvers = json!({ "type": "array", "items": plugin(Kind::Solver) });
+        let one_or_more = |kind: Kind| {
+            let one = plugin(kind);
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        };
+        let surrogate = described(
+            one_or_more(Kind::Surrogate),
+            "The model; or several that all observe and take turns to propose.",
+        );
+        let solver = described(
+            one_or_more(Kind::Solver),
+            "What minimises its draws; `certified` where none is named. For several models, one each, or one for all.",
+        );
         match name {
-            "surrogate" => described(plugin(Kind::Surrogate), "The model, where there is one method."),
-            "solver" => described(
-                plugin(Kind::Solver),
-                "What minimises its draws, where there is one method; `certified` where none is named.",
-            ),
+            "surrogate" => surrogate,
+            "solver" => solver,
             "shadows" => {
                 described(solvers, "Solvers that solve every problem too, recorded and not followed.")
             }
             _ => {
-                let keys = json!({
-                    "surrogate": plugin(Kind::Surrogate), "solver": plugin(Kind::Solver), "shadows": solvers
-                });
+                let keys = json!({ "surrogate": surrogate, "solver": solver, "shadows": solvers });
                 let method = json!({
                     "type": "object", "properties": keys, "required": ["surrogate"], "additionalProperties": false
                 });
@@ -101,9 +117,17 @@ impl Key for Methods {
 /// The method whose keys stand at the top, named for its solver.
 fn only_method(keys: &Mapping, reader: &mut Reader<'_>) -> Option<Method> {
     let mut method = method(keys, &KeyPath::root(), String::new(), reader)?;
-    method.name = method.solver.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    let mut names: Vec<&str> = Vec::new();
+    for turn in &method.turns {
+        let name = turn.solver.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    method.name = names.join("-");
+    method.at_top = true;
     if let Some(error) = wrong_name(&method.name) {
-        reader.wrong(&method.solver.path, error);
+        reader.wrong(&method.turns[0].solver.path, error);
     }
     Some(method)
 }
@@ -117,12 +141,12 @@ fn wrong_name(name: &str) -> Option<ManifestError> {
 }
 
 fn method(keys: &Mapping, path: &KeyPath, name: String, reader: &mut Reader<'_>) -> Option<Method> {
-    let surrogate = reader.required(keys, path, "surrogate", "the model, such as `surrogate: horseshoe`");
-    let surrogate =
-        surrogate.and_then(|value| reader.plugin(value, &path.join("surrogate"), Kind::Surrogate));
+    let surrogates = reader.required(keys, path, "surrogate", "the model, such as `surrogate: horseshoe`");
+    let surrogates =
+        surrogates.and_then(|value| one_or_more(value, &path.join("surrogate"), Kind::Surrogate, reader));
     let default = Value::from(DEFAULT_SOLVER);
-    let solver = keys.get("solver").filter(|value| !value.is_null()).unwrap_or(&default);
-    let solver = reader.plugin(solver, &path.join("solver"), Kind::Solver);
+    let solvers = keys.get("solver").filter(|value| !value.is_null()).unwrap_or(&default);
+    let solvers = one_or_more(solvers, &path.join("solver"), Kind::Solver, reader);
     let place = path.join("shadows");
     let shadows = match keys.get("shadows") {
         None => Some(Vec::new()),
@@ -136,5 +160,69 @@ fn method(keys: &Mapping, path: &KeyPath, name: String, reader: &mut Reader<'_>)
             None
         }
     };
-    Some(Method { name, surrogate: surrogate?, solver: solver?, shadows: shadows? })
+    let turns = turns(surrogates?, solvers?, path, reader);
+    Some(Method { name, turns: turns?, shadows: shadows?, at_top: false })
+}
+
+/// A plugin, or a list of them.
+fn one_or_more(value: &Value, path: &KeyPath, kind: Kind, reader: &mut Reader<'_>) -> Option<Vec<PluginUse>> {
+    let Value::Sequence(list) = value else { return reader.plugin(value, path, kind).map(|one| vec![one]) };
+    if list.is_empty() {
+        reader.wrong_value(kind.name(), path, format!("needs at least one {kind}"));
+        return None;
+    }
+    let read: Vec<_> =
+        list.iter().enumerate().map(|(i, value)| reader.plugin(value, &path.join(i), kind)).collect();
+    read.into_iter().collect()
+}
+
+/// A solver for each surrogate, or one for all.
+fn turns(
+    surrogates: Vec<PluginUse>,
+    mut solvers: Vec<PluginUse>,
+    path: &KeyPath,
+    reader: &mut Reader<'_>,
+) -> Option<Vec<Turn>> {
+    let (expected, found) = (surrogates.len(), solvers.len());
+    if found == 1 {
+        solvers = vec![solvers.swap_remove(0); expected];
+    }
+    if solvers.len() != expected {
+        let reason = format!("has {found} solvers for {expected} surrogates: one each, or one for all");
+        reader.wrong_value("solver", &path.join("solver"), reason);
+        return None;
+    }
+    let turn = |(surrogate, solver)| Turn { surrogate, solver };
+    Some(surrogates.into_iter().zip(solvers).map(turn).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(String, String)>, Vec<String>> {
+        let keys: Mapping = serde_yaml::from_str(text).unwrap();
+        let mut mistakes = Vec::new();
+        let methods = Methods::read(&keys, &mut Reader { mistakes: &mut mistakes, top: &[] });
+        let messages: Vec<String> = mistakes.iter().map(|mistake| mistake.what.message.clone()).collect();
+        if !messages.is_empty() {
+            return Err(messages);
+        }
+        let turns = methods.unwrap().remove(0).turns;
+        Ok(turns.into_iter().map(|turn| (turn.surrogate.name, turn.solver.name)).collect())
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Result<Vec<(String, String)>, Vec<String>> {
+        Ok(pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect())
+    }
+
+    #[test]
+    fn surrogates_that_take_turns_have_a_solver_each_or_one_for_all() {
+        assert_eq!(read("surrogate: a"), pairs(&[("a", DEFAULT_SOLVER)]));
+        assert_eq!(read("surrogate: [a, { use: b }]\nsolver: x"), pairs(&[("a", "x"), ("b", "x")]));
+        assert_eq!(read("surrogate: [a, b]\nsolver: [x, y]"), pairs(&[("a", "x"), ("b", "y")]));
+        let wrong = read("surrogate: [a, b, c]\nsolver: [x, y]").unwrap_err();
+        assert_eq!(wrong, ["`solver` has 2 solvers for 3 surrogates: one each, or one for all"]);
+        assert_eq!(read("surrogate: []").unwrap_err(), ["`surrogate` needs at least one surrogate"]);
+    }
 }

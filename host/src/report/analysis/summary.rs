@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::settings::Setting;
 use super::statistics::{Interval, interval, mean, ranks};
-use super::trial::{SolverRecord, Sum, TrialRecord};
+use super::trial::{SolverRecord, Sum, TrialRecord, Turn};
 
 /// One method at one point of the sweep.
 #[derive(Debug, Serialize)]
@@ -53,6 +53,9 @@ pub(crate) struct MethodSummary {
     pub mean_evaluate_seconds: Option<f64>,
     /// The followed solver beside each shadow.
     pub shadows: Vec<ShadowSummary>,
+    /// What each surrogate proposed, where several take turns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
 }
 
 /// Mean, median and standard error of some values.
@@ -152,6 +155,10 @@ fn summary(setting: &Setting<'_>, method: &str, trials: &[&TrialRecord]) -> Meth
         mean_afo_seconds: total(|trial| trial.solve),
         mean_evaluate_seconds: total(|trial| trial.evaluate),
         shadows: shadows(trials),
+        turns: trials.iter().flat_map(|trial| &trial.turns).fold(Vec::new(), |mut turns, turn| {
+            Turn::add(&mut turns, turn);
+            turns
+        }),
     }
 }
 

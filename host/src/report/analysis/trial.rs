@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::record::event::{Finished, Phase, Started};
 use crate::record::incident::Incident;
 use crate::record::{Evaluation, Step, TrialFiles};
@@ -31,6 +33,8 @@ pub(crate) struct TrialRecord {
     pub best_point: Option<Vec<u32>>,
     /// The followed solver, then the shadows.
     pub solvers: Vec<SolverRecord>,
+    /// The surrogates, where several take turns.
+    pub turns: Vec<Turn>,
     /// Drawing from the surrogate.
     pub fit: Sum,
     /// Minimizing by the solver that is followed.
@@ -59,6 +63,28 @@ pub(crate) struct Flaw {
     pub failed: bool,
     /// What was wrong.
     pub words: String,
+}
+
+/// What a surrogate proposed, where several take turns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Turn {
+    pub surrogate: String,
+    pub proposals: usize,
+    /// How many of them were better than everything before.
+    pub improvements: usize,
+}
+
+impl Turn {
+    /// Adds another's counts to those of the same surrogate.
+    pub(crate) fn add(turns: &mut Vec<Self>, other: &Self) {
+        match turns.iter_mut().find(|turn| turn.surrogate == other.surrogate) {
+            Some(turn) => {
+                turn.proposals += other.proposals;
+                turn.improvements += other.improvements;
+            }
+            None => turns.push(other.clone()),
+        }
+    }
 }
 
 /// A solver's answers in one trial.
@@ -156,6 +182,7 @@ impl From<TrialFiles> for TrialRecord {
             failures,
             flaws: flaws(&trial),
             solvers: solvers(&trial),
+            turns: turns(&trial),
             fit: time(&|step| matches!(step, Step::Fit { .. })),
             solve: time(&|step| matches!(step, Step::Solve { followed: true, .. })),
             shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
@@ -181,6 +208,22 @@ fn flaws(trial: &TrialFiles) -> Vec<Flaw> {
         }
     }
     flaws
+}
+
+/// Each surrogate's proposals, and those that were better than everything before.
+fn turns(trial: &TrialFiles) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    let best = |i: usize| trial.evaluations.get(i).map(|evaluation| evaluation.ended.best);
+    let search = trial.evaluations.iter().enumerate().filter(|(_, e)| e.phase == Phase::Search);
+    // The k-th proposal led to the k-th evaluation of the search.
+    for (problem, (i, evaluation)) in trial.problems.iter().zip(search) {
+        let Some(surrogate) = &problem.surrogate else { continue };
+        let before = i.checked_sub(1).and_then(best).flatten();
+        let improved = evaluation.ended.total.is_some() && evaluation.ended.best != before;
+        let turn = Turn { surrogate: surrogate.clone(), proposals: 1, improvements: improved.into() };
+        Turn::add(&mut turns, &turn);
+    }
+    turns
 }
 
 fn solvers(trial: &TrialFiles) -> Vec<SolverRecord> {

@@ -176,6 +176,47 @@ fn interval(interval: Option<crate::report::analysis::statistics::Interval>) -> 
     })
 }
 
+/// Who proposed what, where surrogates take turns.
+pub(super) fn turns(page: &Page<'_>) -> Markup {
+    let rows = || {
+        let summaries = page.model.summaries.iter();
+        summaries.flat_map(|summary| summary.turns.iter().map(move |turn| (summary, turn)))
+    };
+    if rows().next().is_none() {
+        return html! {};
+    }
+    let several = page.model.settings.len() > 1;
+    html! {
+        h2 { "Who found the improvements" }
+        div class="scroll" tabindex="0" role="region" aria-label="Who found the improvements" {
+            table id="turns" {
+                thead { tr {
+                    th { "method" } @if several { th class="left" { "setting" } }
+                    th class="left" { "surrogate" } th { "proposals" } th { "improvements" }
+                } }
+                tbody {
+                    @for (summary, turn) in rows().take(MOST_ROWS) {
+                        tr {
+                            td { (printable(&summary.method)) }
+                            @if several {
+                                td class="left" {
+                                    @for key in summary.sweep.keys() { (printable(&format!("{key}={} ", swept(&summary.sweep, key)))) }
+                                }
+                            }
+                            td class="left" { (printable(&turn.surrogate)) }
+                            td { (turn.proposals) } td { (turn.improvements) }
+                        }
+                    }
+                }
+            }
+        }
+        p class="caption" {
+            "Several surrogates take turns: all observe every value, and each iteration is the next one's. An improvement is \
+             a proposal that was better than everything before it, over all trials of the method."
+        }
+    }
+}
+
 /// Followed solvers beside their shadows.
 pub(super) fn shadows(page: &Page<'_>) -> Markup {
     let rows = &page.model.improvements;
