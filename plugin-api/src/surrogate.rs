@@ -37,6 +37,12 @@ pub trait Surrogate: Send {
         Ok(None)
     }
 
+    /// What the last draw decided, as names and words for the record: `("values", "log, shifted by 0.3")`. The host
+    /// writes them into the journal and counts them in the report, so they are few, and the same for the same draw.
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::new())
+    }
+
     /// Its state, as [`restore`](Self::restore) takes it, or `None` where the host should replay instead.
     fn save(&self) -> Result<Option<Vec<u8>>> {
         Ok(None)

@@ -204,6 +204,9 @@ pub struct Proposed {
     /// Whose turn it was, where several surrogates take turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surrogate: Option<String>,
+    /// What the surrogate decided when it drew, in its own names and words.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub notes: Map<String, Json>,
     /// The followed solver's answer, then the shadows'.
     pub answers: Vec<Answered>,
     pub choice: Choice,
@@ -311,6 +314,7 @@ pub(super) fn examples() -> Vec<Event> {
         Event::Proposed(Proposed {
             iteration: 1,
             surrogate: Some("heat[values=copula]".to_owned()),
+            notes: Map::from_iter([("values".to_owned(), "copula".into())]),
             answers: vec![answered, flawed, failed],
             choice: Choice::Neighbour,
         }),

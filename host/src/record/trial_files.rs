@@ -148,8 +148,13 @@ mod tests {
             let (phase, point) =
                 if evaluation < 3 { (Phase::Initial, vec![0, 1]) } else { (Phase::Search, vec![1, 1]) };
             if phase == Phase::Search {
-                let proposed =
-                    Proposed { iteration: 1, surrogate: None, answers: vec![], choice: Choice::Answer };
+                let proposed = Proposed {
+                    iteration: 1,
+                    surrogate: None,
+                    notes: serde_json::Map::new(),
+                    answers: vec![],
+                    choice: Choice::Answer,
+                };
                 events.push(Event::Proposed(proposed));
             }
             let value = outcome.value();

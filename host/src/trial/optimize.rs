@@ -8,6 +8,8 @@ use plugin_api::{
     Space,
 };
 
+use serde_json::{Map, Value as Json};
+
 use super::TrialError;
 use super::attempt::attempt;
 use super::best::{Best, BestPoints};
@@ -242,9 +244,9 @@ impl<'r> Optimization<'r> {
             let bits = self.encode(&point)?;
             return Ok(Some((point, bits)));
         }
-        let f = self.draw(iteration)?;
+        let (f, notes) = self.draw(iteration)?;
         let answers = self.solve(iteration, &f)?;
-        let Some(bits) = self.choose(iteration, &f, answers)? else { return Ok(None) };
+        let Some(bits) = self.choose(iteration, &f, notes, answers)? else { return Ok(None) };
         Ok(Some((self.decode(&bits)?, bits)))
     }
 
@@ -264,8 +266,8 @@ impl<'r> Optimization<'r> {
         Ok(point)
     }
 
-    /// What is to be minimized, complete with the penalty.
-    fn draw(&mut self, iteration: usize) -> Result<Acquisition, TrialError> {
+    /// What is to be minimized, complete with the penalty; and what the surrogate has to say of it.
+    fn draw(&mut self, iteration: usize) -> Result<(Acquisition, Map<String, Json>), TrialError> {
         let step = Step::Fit { iteration };
         self.recorder.begins(&step);
         let started = Instant::now();
@@ -276,11 +278,12 @@ impl<'r> Optimization<'r> {
             let points = self.best.matrix(self.layout.dimension());
             request = request.with_best_total(best.total).with_best_points(points);
         }
-        let drawn = self.parts.turns.at(iteration).surrogate.draw(&request);
-        let drawn =
+        let surrogate = &mut self.parts.turns.at(iteration).surrogate;
+        let drawn = surrogate.draw(&request).and_then(|drawn| Ok((drawn, surrogate.notes()?)));
+        let (drawn, notes) =
             drawn.map_err(failed(format!("drawing an acquisition function in iteration {iteration}")))?;
         self.recorder.took(&step, started.elapsed());
-        Ok(drawn)
+        Ok((drawn, notes.into_iter().map(|(name, words)| (name, words.into())).collect()))
     }
 
     /// What each solver answers; the first is followed. A shadow that fails is recorded so, and costs nothing.
@@ -326,6 +329,7 @@ impl<'r> Optimization<'r> {
         &mut self,
         iteration: usize,
         f: &Acquisition,
+        notes: Map<String, Json>,
         answers: Vec<Answered>,
     ) -> Result<Option<Bits>, TrialError> {
         let followed =
@@ -333,7 +337,7 @@ impl<'r> Optimization<'r> {
         let chosen = unseen(followed, f, &self.layout, &self.unwanted.0, self.seeds.unseen(iteration));
         let Some((bits, choice)) = chosen else { return Ok(None) };
         let surrogate = self.parts.turns.name(iteration);
-        self.recorder.record(Event::Proposed(Proposed { iteration, surrogate, answers, choice }))?;
+        self.recorder.record(Event::Proposed(Proposed { iteration, surrogate, notes, answers, choice }))?;
         Ok(Some(bits))
     }
 

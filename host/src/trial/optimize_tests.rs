@@ -68,6 +68,10 @@ impl Surrogate for Notes {
         self.told.lock().unwrap().draws.push(request.clone());
         Ok(Acquisition::from(Quadratic::zero(3)).with_l1(request.l1()))
     }
+    fn notes(&self) -> PluginResult<Vec<(String, String)>> {
+        let draws = self.told.lock().unwrap().draws.len();
+        Ok(vec![("draws".to_owned(), draws.to_string())])
+    }
 }
 
 /// Answers the same point each time.
@@ -176,6 +180,19 @@ fn a_draw_is_told_the_iteration_the_penalty_and_the_best_points_and_so_are_solve
         let ones: Vec<usize> = points.iter().map(Bits::count_ones).collect();
         assert!(ones.is_sorted_by(|a, b| a >= b), "{points:?}");
     }
+}
+
+#[test]
+fn what_a_surrogate_notes_of_a_draw_is_recorded_with_its_proposal() {
+    let (_, events, _) = run(Case::default());
+    let notes: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Proposed(proposed) => Some(proposed.notes["draws"].clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(notes, ["1", "2", "3"]);
 }
 
 #[test]

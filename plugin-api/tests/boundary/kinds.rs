@@ -328,6 +328,9 @@ fn predictions_and_effects_come_back_to_the_bit() {
     assert_eq!(to_bits(&effects.iter().map(Effect::size).collect::<Vec<_>>()), to_bits(&NUMBERS));
     assert_eq!((effects[2].bits(), effects[2].deviation()), (&[2, 3][..], -5e-324));
 
+    let notes = surrogate.notes().unwrap();
+    assert_eq!(notes, [("observed".to_owned(), NUMBERS.len().to_string()), ("λ".to_owned(), String::new())]);
+
     let mut fresh = plugin.surrogate(&none(), &Layout::free(3)).unwrap();
     assert_eq!(fresh.predict(points.view()).unwrap(), None);
     assert_eq!(fresh.effects().unwrap(), None);

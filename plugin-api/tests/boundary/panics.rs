@@ -88,6 +88,7 @@ fn a_panic_in_any_part_of_a_surrogate_is_an_error_with_its_place() {
         surrogate.draw(&DrawRequest::new(3))?;
         surrogate.predict(points().view())?;
         surrogate.effects()?;
+        surrogate.notes()?;
         surrogate.save()?;
         surrogate.restore(&[0; 16])?;
         surrogate.close()
@@ -99,6 +100,7 @@ fn a_panic_in_any_part_of_a_surrogate_is_an_error_with_its_place() {
         ("draw", "panic!(\"drew with", "drew with seed 3"),
         ("predict", "panic!(\"predicted", "predicted 3 points"),
         ("effects", "panic!(\"asked for effects", "asked for effects"),
+        ("notes", "panic!(\"asked for notes", "asked for notes"),
         ("save", "panic!(\"saved", "saved"),
         ("restore", "panic!(\"restored", "restored 16 bytes"),
         ("dimension", "panic!(\"without a", "without a dimension"),

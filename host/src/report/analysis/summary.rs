@@ -53,9 +53,22 @@ pub(crate) struct MethodSummary {
     pub mean_evaluate_seconds: Option<f64>,
     /// The followed solver beside each shadow.
     pub shadows: Vec<ShadowSummary>,
+    /// What its surrogates decided, and in how many draws.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteCount>,
     /// What each surrogate proposed, where several take turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
+}
+
+/// Something that a surrogate decided.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct NoteCount {
+    /// Empty where there is only one.
+    pub surrogate: String,
+    pub name: String,
+    pub words: String,
+    pub draws: usize,
 }
 
 /// Mean, median and standard error of some values.
@@ -155,11 +168,26 @@ fn summary(setting: &Setting<'_>, method: &str, trials: &[&TrialRecord]) -> Meth
         mean_afo_seconds: total(|trial| trial.solve),
         mean_evaluate_seconds: total(|trial| trial.evaluate),
         shadows: shadows(trials),
+        notes: notes(trials),
         turns: trials.iter().flat_map(|trial| &trial.turns).fold(Vec::new(), |mut turns, turn| {
             Turn::add(&mut turns, turn);
             turns
         }),
     }
+}
+
+fn notes(trials: &[&TrialRecord]) -> Vec<NoteCount> {
+    let mut all: BTreeMap<&(String, String, String), usize> = BTreeMap::new();
+    for (note, count) in trials.iter().flat_map(|trial| &trial.notes) {
+        *all.entry(note).or_default() += count;
+    }
+    let count = |((surrogate, name, words), draws): (&(String, String, String), usize)| NoteCount {
+        surrogate: surrogate.clone(),
+        name: name.clone(),
+        words: words.clone(),
+        draws,
+    };
+    all.into_iter().map(count).collect()
 }
 
 fn shadows(trials: &[&TrialRecord]) -> Vec<ShadowSummary> {

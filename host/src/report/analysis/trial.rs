@@ -35,6 +35,8 @@ pub(crate) struct TrialRecord {
     pub solvers: Vec<SolverRecord>,
     /// The surrogates, where several take turns.
     pub turns: Vec<Turn>,
+    /// What surrogates decided, and how often: surrogate (empty where it is the only one), name, words.
+    pub notes: BTreeMap<(String, String, String), usize>,
     /// Drawing from the surrogate.
     pub fit: Sum,
     /// Minimizing by the solver that is followed.
@@ -183,6 +185,7 @@ impl From<TrialFiles> for TrialRecord {
             flaws: flaws(&trial),
             solvers: solvers(&trial),
             turns: turns(&trial),
+            notes: notes(&trial),
             fit: time(&|step| matches!(step, Step::Fit { .. })),
             solve: time(&|step| matches!(step, Step::Solve { followed: true, .. })),
             shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
@@ -224,6 +227,18 @@ fn turns(trial: &TrialFiles) -> Vec<Turn> {
         Turn::add(&mut turns, &turn);
     }
     turns
+}
+
+fn notes(trial: &TrialFiles) -> BTreeMap<(String, String, String), usize> {
+    let mut notes = BTreeMap::new();
+    for problem in &trial.problems {
+        for (name, words) in &problem.notes {
+            let surrogate = problem.surrogate.clone().unwrap_or_default();
+            let words = words.as_str().map_or_else(|| words.to_string(), str::to_owned);
+            *notes.entry((surrogate, name.clone(), words)).or_default() += 1;
+        }
+    }
+    notes
 }
 
 fn solvers(trial: &TrialFiles) -> Vec<SolverRecord> {

@@ -61,6 +61,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
                         @for group in page.figures.iter().filter(|group| group.panels.len() == 1) { (figures(group)) }
                     }
                     (sections::turns(page))
+                    (sections::notes(page))
                     (sections::shadows(page))
                     (sections::comparisons(page))
                     (sections::best_points(page))

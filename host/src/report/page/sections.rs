@@ -217,6 +217,40 @@ pub(super) fn turns(page: &Page<'_>) -> Markup {
     }
 }
 
+/// What the models decided when they drew.
+pub(super) fn notes(page: &Page<'_>) -> Markup {
+    let rows: Vec<_> = page
+        .model
+        .summaries
+        .iter()
+        .flat_map(|summary| summary.notes.iter().map(move |note| (summary, note)))
+        .take(MOST_ROWS)
+        .collect();
+    html! {
+        @if !rows.is_empty() {
+            h2 { "What the models chose" }
+            div class="scroll" tabindex="0" role="region" aria-label="What the models chose" {
+                table id="notes" {
+                    thead { tr {
+                        th { "method" } th class="left" { "surrogate" } th class="left" { "what" } th class="left" { "choice" } th { "draws" }
+                    } }
+                    tbody {
+                        @for (summary, note) in &rows {
+                            tr {
+                                td { (printable(&summary.method)) }
+                                td class="left" { (printable(if note.surrogate.is_empty() { "–" } else { &note.surrogate })) }
+                                td class="left" { (printable(&note.name)) }
+                                td class="left" { (printable(&note.words)) }
+                                td { (note.draws) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Followed solvers beside their shadows.
 pub(super) fn shadows(page: &Page<'_>) -> Markup {
     let rows = &page.model.improvements;

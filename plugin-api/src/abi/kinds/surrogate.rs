@@ -32,6 +32,8 @@ pub trait SurrogateWire: Send {
         predictions: &mut PredictionsMut<'_>,
     ) -> WireResult<()>;
     fn effects(&mut self, effects: &mut EffectsMut<'_>) -> WireResult<()>;
+    /// Names and words, in turn.
+    fn notes(&self) -> WireResult<RVec<RString>>;
     fn save(&self) -> WireResult<ROption<RVec<u8>>>;
     fn restore(&mut self, state: RSlice<'_, u8>) -> WireResult<()>;
     #[sabi(last_prefix_field)]
@@ -158,6 +160,12 @@ impl SurrogateWire for PluginSurrogate {
             Ok(())
         })
     }
+    fn notes(&self) -> WireResult<RVec<RString>> {
+        guard(|| {
+            let notes = self.inner.as_ref().ok_or_else(closed)?.notes()?;
+            Ok(notes.into_iter().flat_map(|(name, words)| [name.into(), words.into()]).collect())
+        })
+    }
     fn save(&self) -> WireResult<ROption<RVec<u8>>> {
         guard(|| Ok(self.inner.as_ref().ok_or_else(closed)?.save()?.map(RVec::from).into()))
     }
@@ -256,6 +264,11 @@ impl Surrogate for LoadedSurrogate {
             unwire(self.object.effects(&mut effects))?;
         }
         Ok(written.0)
+    }
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        let notes = unwire(self.object.notes())?;
+        let pair = |pair: &[RString]| (pair[0].to_string(), pair[1].to_string());
+        Ok(notes.chunks_exact(2).map(pair).collect())
     }
     fn save(&self) -> Result<Option<Vec<u8>>> {
         Ok(unwire(self.object.save())?.into_option().map(RVec::into_vec))
