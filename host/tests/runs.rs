@@ -16,6 +16,7 @@ const BENCHMARKS: &[(&str, &str)] = &[
     ("contamination", "{ stages: 8, simulations: 20 }"),
     ("ising", "{ rows: 2, columns: 4 }"),
     ("labs", "{ n: 9 }"),
+    ("max-sat", "{ variables: 8, clauses: 30 }"),
     ("pest-control", "{ stages: 3, simulations: 20 }"),
 ];
 const SOLVERS: &[&str] = &["psr", "sdp", "annealing", "exhaustive"];
@@ -55,10 +56,16 @@ fn every_benchmark_runs_with_every_solver() {
 #[test]
 fn every_surrogate_runs() {
     let _snapshots = snapshots::in_folder("journals");
-    for surrogate in ["horseshoe", "bayes-linear", "random"] {
+    let surrogates = [
+        ("horseshoe", "psr"),
+        ("bayes-linear", "psr"),
+        ("tpe", "psr"),
+        ("random", "psr"),
+    ];
+    for (surrogate, shadow) in surrogates {
         let manifest = format!(
             "name: small\nbudget: {{ initial: 4, evaluations: 3 }}\n\
-             benchmark: {{ use: bqp, options: {{ n: 6 }} }}\nsurrogate: {surrogate}\nsolver: exhaustive\nshadows: [psr]\n"
+             benchmark: {{ use: bqp, options: {{ n: 6 }} }}\nsurrogate: {surrogate}\nsolver: exhaustive\nshadows: [{shadow}]\n"
         );
         let journals = run(&manifest, &[]);
         assert_snapshot!(format!("surrogate {surrogate}"), journals["exhaustive-seed1"]);
