@@ -56,9 +56,11 @@ fn every_benchmark_runs_with_every_solver() {
 #[test]
 fn every_surrogate_runs() {
     let _snapshots = snapshots::in_folder("journals");
+    // A forest draws no quadratic functions, which are all that `psr` takes.
     let surrogates = [
         ("horseshoe", "psr"),
         ("bayes-linear", "psr"),
+        ("forest", "annealing"),
         ("tpe", "psr"),
         ("random", "psr"),
     ];
