@@ -4,6 +4,9 @@
 //! shrunk more than another, and the posterior is closed: a draw is one exact sample, without a chain. Unlike BOCS's,
 //! the prior mean is 0, and the intercept has a flat prior instead of a coefficient's. Pairs of bits inside a
 //! one-hot group can't be set together, and have the coefficient 0.
+//!
+//! With the option `values` it learns transformed totals, standardised, in place of the values as they are; `auto` is then
+//! chosen by its own evidence.
 
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
@@ -11,6 +14,7 @@ use plugin_api::{
     export_surrogate, rng, serde_json,
 };
 use shared_terms::Terms;
+use shared_values::{Shift, Values, standardise};
 
 mod options; // what a manifest may set, and its limits
 mod posterior; // the mathematics, unaware of plugins
@@ -29,10 +33,13 @@ const LARGEST_VALUE: f64 = 1e150;
 
 struct BayesLinear {
     prior: Prior,
+    values: Values,
     layout: Layout,
     terms: Terms,
     observations: Vec<(Bits, f64)>,
     posterior: Posterior,
+    /// What `auto` chose for the last draw.
+    shift: Option<Shift>,
 }
 
 impl BayesLinear {
@@ -43,11 +50,26 @@ impl BayesLinear {
                 "{bits} bits, more than the {MOST_BITS} of a regression on pairs"
             )));
         }
-        let Options { order, variance, shape, rate } = options;
+        let Options { order, variance, shape, rate, values } = options;
         let terms = Terms::new(layout.dimension(), usize::from(order), layout.groups());
         let prior = Prior { variance, shape, rate };
         let posterior = Posterior::new(prior, terms.count());
-        Ok(Self { prior, layout: layout.clone(), terms, observations: Vec::new(), posterior })
+        let layout = layout.clone();
+        Ok(Self { prior, values, layout, terms, observations: Vec::new(), posterior, shift: None })
+    }
+
+    /// Draws the parameters, of a model of the totals where values are transformed.
+    fn sample(&mut self, request: &DrawRequest) -> Sample {
+        let rng = &mut rng(request.seed());
+        if self.values.is_raw() {
+            return self.posterior.sample(rng);
+        }
+        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits.count_ones(), request.l1());
+        let totals: Vec<f64> = self.observations.iter().map(total).collect();
+        let score = |values: &[f64]| self.posterior.score(values);
+        let (transformed, shift) = self.values.transform_by(&totals, self.shift, score);
+        self.shift = shift;
+        self.posterior.sample_for(&standardise(&transformed).values, rng)
     }
 
     fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
@@ -76,7 +98,7 @@ impl Surrogate for BayesLinear {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let Sample { intercept, mut alpha } = self.posterior.sample(&mut rng(request.seed()));
+        let Sample { intercept, mut alpha } = self.sample(request);
         for (alpha, impossible) in alpha.iter_mut().zip(self.terms.impossible()) {
             if impossible {
                 *alpha = 0.0;
@@ -84,11 +106,12 @@ impl Surrogate for BayesLinear {
         }
         let (linear, pairs) = self.terms.bits_and_pairs(alpha);
         let drawn = Acquisition::from(Quadratic::new(intercept, linear, pairs)?);
-        Ok(drawn.with_l1(request.l1()))
+        Ok(drawn.with_l1(self.values.penalty_of_draws(request.l1())))
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let saved = Saved { bayes_linear: VERSION, observations: self.observations.clone() };
+        let shift = self.shift.map(Shift::index);
+        let saved = Saved { bayes_linear: VERSION, observations: self.observations.clone(), shift };
         serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
     }
 
@@ -98,8 +121,13 @@ impl Surrogate for BayesLinear {
         if saved.bayes_linear != VERSION {
             return Err(refuse(format!("its version is {}, not {VERSION}", saved.bayes_linear)));
         }
+        let shift = saved.shift.map(|index| {
+            Shift::from_index(index).ok_or_else(|| refuse(format!("it has the shift {index} of values")))
+        });
         let mut restored = Self {
             prior: self.prior,
+            values: self.values,
+            shift: shift.transpose()?,
             layout: self.layout.clone(),
             terms: self.terms.clone(),
             observations: Vec::new(),
@@ -115,12 +143,14 @@ impl Surrogate for BayesLinear {
 
 const VERSION: u32 = 1;
 
-/// A draw depends on nothing but the observations and its seed.
+/// A draw depends on nothing but the observations, its seed, and the shift of the last one.
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
     bayes_linear: u32,
     observations: Vec<(Bits, f64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shift: Option<u8>,
 }
 
 #[cfg(test)]
@@ -145,6 +175,56 @@ mod tests {
     fn it_keeps_the_contract_under_all_options() {
         check_surrogate(|layout| surrogate("{}", layout));
         check_surrogate(|layout| surrogate(r#"{ "order": 1, "variance": 1e6 }"#, layout));
+        for values in ["auto", "vizier", "copula", "log", "winsor"] {
+            check_surrogate(|layout| surrogate(&format!(r#"{{ "values": "{values}" }}"#), layout));
+        }
+    }
+
+    /// Twelve random points of six bits, with a value for the number of bits set.
+    fn observed(json: &str, value: fn(f64) -> f64) -> BayesLinear {
+        let layout = Layout::free(6);
+        let (mut surrogate, mut random) = (surrogate(json, &layout), rng(5));
+        for _ in 0..12 {
+            let x = layout.random(&mut random);
+            surrogate.learn(&x, value(x.count_ones() as f64)).unwrap();
+        }
+        surrogate
+    }
+
+    #[test]
+    fn transformed_totals_have_the_penalty_in_them() {
+        let mut surrogate = observed(r#"{ "values": "copula" }"#, libm::exp);
+        let mut at = |l1: f64| surrogate.draw(&DrawRequest::new(3).with_l1(l1)).unwrap();
+        // The values order the points by their bits already, so a penalty leaves the ranks as they are, and a negative one
+        // (which the host never has) turns them round.
+        let (without, with, turned) = (at(0.0), at(1e9), at(-1e9));
+        let gain = |drawn: &Acquisition| drawn.value(&[true; 6]) - drawn.value(&[false; 6]);
+        assert_eq!(without.value(&[true; 6]), with.value(&[true; 6]));
+        assert!(gain(&with) > gain(&turned) + 1.0, "{} and {}", gain(&with), gain(&turned));
+    }
+
+    #[test]
+    fn raw_draws_have_the_bits_that_they_always_had() {
+        let mut surrogate = observed("{}", |ones| ones * ones * 1.5);
+        let drawn = draw(&mut surrogate, 9);
+        let fold = |hash: u64, number: f64| (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3);
+        let numbers = drawn.linear().iter().chain(drawn.pairs()).copied().chain([drawn.constant()]);
+        assert_eq!(numbers.fold(0xcbf2_9ce4_8422_2325u64, fold), 5_813_733_388_701_297_650);
+    }
+
+    #[test]
+    fn the_shift_of_values_is_saved_and_an_unknown_one_refused() {
+        let mut surrogate = observed(r#"{ "values": "auto" }"#, libm::exp);
+        surrogate.draw(&DrawRequest::new(1)).unwrap();
+        let shift = surrogate.shift.unwrap();
+        assert!(shift.factor().is_finite(), "values that grow exponentially are transformed");
+        let state = String::from_utf8(surrogate.save().unwrap().unwrap()).unwrap();
+        let mut other = observed(r#"{ "values": "auto" }"#, libm::exp);
+        other.restore(state.as_bytes()).unwrap();
+        assert_eq!(other.shift, Some(shift));
+        let wrong = state.replace(&format!("\"shift\":{}", shift.index()), "\"shift\":99");
+        let error = other.restore(wrong.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "not a state of this surrogate: it has the shift 99 of values");
     }
 
     #[test]

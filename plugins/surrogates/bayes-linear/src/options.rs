@@ -1,7 +1,9 @@
 //! What a manifest may set, and its limits.
 
+use shared_values::Values;
+
 plugin_api::options! {
-    /// The prior of the regression, in the units of the values; the defaults are those of BOCS's experiments.
+    /// The prior of the regression, in the units of the values (transformed ones are standardised); the defaults are those of BOCS's experiments.
     pub struct Options {
         /// The highest number of bits in one term: 1 or 2.
         #[schemars(range(min = 1, max = 2))]
@@ -15,5 +17,7 @@ plugin_api::options! {
         /// Rate of the inverse gamma prior of the variance of the noise: about `shape` times a typical variance.
         #[schemars(range(min = 1e-300, max = 1e300))]
         pub rate: f64 = 1.0,
+        /// What is learned of the values.
+        pub values: Values = Values::Raw,
     }
 }

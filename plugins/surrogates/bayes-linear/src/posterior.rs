@@ -43,6 +43,14 @@ pub(crate) struct Sample {
     pub(crate) alpha: Vec<f64>,
 }
 
+/// What is known of σ² and α₀: σ² ~ IG(shape, rate), α₀ | σ² ~ N(mean, σ²/weight).
+struct Fit {
+    weight: f64,
+    mean: f64,
+    shape: f64,
+    rate: f64,
+}
+
 impl Posterior {
     /// Without observations.
     pub(crate) fn new(prior: Prior, columns: usize) -> Self {
@@ -67,20 +75,48 @@ impl Posterior {
 
     /// Draws the parameters; without observations α₀ is 0.
     pub(crate) fn sample(&self, rng: &mut Rng) -> Sample {
-        let Prior { variance, shape, rate } = self.prior;
+        self.sample_by(&self.half, self.first, rng)
+    }
+
+    /// Draws the parameters as if these had been the values observed.
+    pub(crate) fn sample_for(&self, values: &[f64], rng: &mut Rng) -> Sample {
+        self.sample_by(&self.halved(values), 0.0, rng)
+    }
+
+    /// The log likelihood of other values of the same points, up to a constant.
+    pub(crate) fn score(&self, values: &[f64]) -> f64 {
+        let fit = self.fit(&self.halved(values));
+        -fit.shape * libm::log(fit.rate)
+    }
+
+    /// L⁻¹y.
+    fn halved(&self, values: &[f64]) -> Vec<f64> {
+        let mut half = values.to_vec();
+        self.factor.solve(&mut half);
+        half
+    }
+
+    fn fit(&self, half: &[f64]) -> Fit {
+        let Prior { shape, rate, .. } = self.prior;
         let weight = dot(&self.ones, &self.ones);
-        let mean = if weight > 0.0 { dot(&self.ones, &self.half) / weight } else { 0.0 };
+        let mean = if weight > 0.0 { dot(&self.ones, half) / weight } else { 0.0 };
         let misfit: f64 =
-            self.half.iter().zip(&self.ones).map(|(half, one)| half - mean * one).map(|r| r * r).sum();
+            half.iter().zip(&self.ones).map(|(half, one)| half - mean * one).map(|r| r * r).sum();
         let degrees = self.rows.len().saturating_sub(1) as f64;
-        let sigma = ((rate + 0.5 * misfit) / gamma(rng, shape + 0.5 * degrees)).sqrt();
+        Fit { weight, mean, shape: shape + 0.5 * degrees, rate: rate + 0.5 * misfit }
+    }
+
+    fn sample_by(&self, half: &[f64], first: f64, rng: &mut Rng) -> Sample {
+        let variance = self.prior.variance;
+        let Fit { weight, mean, shape, rate } = self.fit(half);
+        let sigma = (rate / gamma(rng, shape)).sqrt();
         let intercept = if weight > 0.0 { mean + sigma / weight.sqrt() * normal(rng) } else { 0.0 };
 
         let root = variance.sqrt();
         let mut beta: Vec<f64> = (0..self.columns).map(|_| root * normal(rng)).collect();
         let mut w: Vec<f64> = self.rows.iter().map(|row| -sum_at(&beta, row) - normal(rng)).collect();
         self.factor.solve(&mut w);
-        for (w, (half, one)) in w.iter_mut().zip(self.half.iter().zip(&self.ones)) {
+        for (w, (half, one)) in w.iter_mut().zip(half.iter().zip(&self.ones)) {
             *w += (half - intercept * one) / sigma;
         }
         self.factor.solve_transposed(&mut w);
@@ -88,7 +124,7 @@ impl Posterior {
             add_at(&mut beta, row, variance * w);
         }
         beta.iter_mut().for_each(|beta| *beta *= sigma);
-        Sample { intercept: self.first + intercept, alpha: beta }
+        Sample { intercept: first + intercept, alpha: beta }
     }
 }
 
@@ -197,6 +233,39 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn other_values_of_the_same_points_are_learned_as_if_they_had_been_observed() {
+        let [mut one, mut other] = [Posterior::new(PRIOR, COLUMNS), Posterior::new(PRIOR, COLUMNS)];
+        let values: Vec<f64> = observations().iter().map(|(_, value)| value * value - 100.0).collect();
+        for ((terms, value), &square) in observations().into_iter().zip(&values) {
+            one.observe(terms.clone(), value).unwrap();
+            other.observe(terms, square).unwrap();
+        }
+        let (one, other) = (one.sample_for(&values, &mut rng(1)), other.sample(&mut rng(1)));
+        let pairs = one.alpha.iter().zip(&other.alpha).chain([(&one.intercept, &other.intercept)]);
+        pairs.for_each(|(a, b)| assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} instead of {b}"));
+    }
+
+    #[test]
+    fn the_score_is_the_density_of_the_values() {
+        // y | σ² is normal with covariance σ²(I + vΦΦᵀ) around a flat α₀; σ² is integrated numerically.
+        let mut posterior = Posterior::new(PRIOR, COLUMNS);
+        observations().into_iter().for_each(|(terms, value)| posterior.observe(terms, value).unwrap());
+        let values: Vec<f64> = observations().iter().map(|(_, value)| 0.2 * value).collect();
+        let other: Vec<f64> = (0..7).map(|i| f64::from(i % 3)).collect();
+        let density = |values: &[f64]| {
+            let misfit = 2.0 * (posterior.fit(&posterior.halved(values)).rate - PRIOR.rate);
+            let integrand = |s: f64| {
+                // N − 1 = 6 degrees of freedom.
+                let likelihood = libm::exp(-0.5 * misfit / s) / (s * s * s);
+                likelihood * libm::pow(s, -PRIOR.shape - 1.0) * libm::exp(-PRIOR.rate / s)
+            };
+            (1..400_000).map(|i| integrand(1e-4 * f64::from(i))).sum::<f64>()
+        };
+        let ratio = libm::log(density(&values)) - libm::log(density(&other));
+        assert!((posterior.score(&values) - posterior.score(&other) - ratio).abs() < 1e-6);
     }
 
     #[test]
