@@ -47,7 +47,7 @@ use by_terms::Moments;
 use chain::{Chain, NoisePrior, State};
 use cubic::Cubic;
 use kernel::Kernel;
-use observations::Observations;
+use observations::{Observations, Targets};
 use options::{Intercept, Options};
 use regression::Regression;
 
@@ -112,12 +112,24 @@ impl Horseshoe {
         }
     }
 
+    /// What the regression learns under the penalty `l1`. `auto` goes by the normal likelihood: the horseshoe's own evidence has
+    /// no closed form.
+    fn targets(&self, l1: f64) -> Targets {
+        let values = self.options.values;
+        if values.is_raw() {
+            return self.observations.targets();
+        }
+        let history = self.observations.history().iter().zip(self.observations.bits_set());
+        let totals: Vec<f64> =
+            history.map(|(&(_, value), bits_set)| values.total(value, bits_set, l1)).collect();
+        self.observations.targets_of(&values.transform(&totals))
+    }
+
     /// Runs the chain, and takes the parameters at its end.
-    fn sample(&mut self, seed: u64) -> Result<Sample> {
+    fn sample(&mut self, seed: u64, targets: &Targets) -> Result<Sample> {
         let rng = &mut rng(seed);
-        let targets = self.observations.targets();
         let integrated = self.options.intercept == Intercept::Integrated;
-        let regression = Regression::new(&self.observations, &targets, integrated);
+        let regression = Regression::new(&self.observations, targets, integrated);
         let (points, terms) = (self.observations.design().rows(), regression.active().len());
         if points.min(terms) > LARGEST_MATRIX {
             return Err(Error::new(format!(
@@ -161,7 +173,8 @@ impl Surrogate for Horseshoe {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let Sample { intercept, mut alpha, sigma } = self.sample(request.seed())?;
+        let targets = self.targets(request.l1());
+        let Sample { intercept, mut alpha, sigma } = self.sample(request.seed(), &targets)?;
         let too_large = |error| Error::new(format!("values too large, with noise of {sigma:e}: {error}"));
         let bits = self.layout.dimension();
         let quadratic_terms = bits + bits * bits.saturating_sub(1) / 2;
@@ -174,7 +187,7 @@ impl Surrogate for Horseshoe {
             3 => Acquisition::General(Arc::new(Cubic::new(drawn, &triples).map_err(too_large)?)),
             _ => drawn.into(),
         };
-        Ok(drawn.with_l1(request.l1()))
+        Ok(drawn.with_l1(self.options.values.penalty_of_draws(request.l1())))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -208,6 +221,11 @@ mod tests {
         }
     }
 
+    fn sample(surrogate: &mut Horseshoe, seed: u64) -> Sample {
+        let targets = surrogate.targets(0.0);
+        surrogate.sample(seed, &targets).unwrap()
+    }
+
     fn bits(text: &str) -> Bits {
         text.parse().unwrap()
     }
@@ -233,9 +251,32 @@ mod tests {
             r#"{ "order": 1, "steps": 50 }"#,
             r#"{ "order": 3, "steps": 50 }"#,
             r#"{ "steps": 100, "warm": false }"#,
+            r#"{ "steps": 50, "values": "auto" }"#,
+            r#"{ "steps": 50, "values": "copula" }"#,
         ] {
             check_surrogate(|layout| surrogate(json, layout));
         }
+    }
+
+    #[test]
+    fn transformed_totals_have_the_penalty_in_them_and_the_draws_have_none_more() {
+        let mut ranked = surrogate(r#"{ "values": "copula" }"#, &Layout::free(5));
+        noise_free(&mut ranked, 1.0);
+        // A penalty that is all there is: normal quantiles of the number of bits, -2 to 2 for none to all of five.
+        let drawn = ranked.draw(&DrawRequest::new(1).with_l1(1e6)).unwrap();
+        let gain = drawn.value(&[true; 5]) - drawn.value(&[false; 5]);
+        assert!((2.5..6.5).contains(&gain), "{gain}");
+        // The values that are learned of a logarithm are those of the model that observes it.
+        let mut logs = surrogate("{}", &Layout::free(5));
+        let mut observed = surrogate(r#"{ "values": "log" }"#, &Layout::free(5));
+        noise_free(&mut observed, 1.0);
+        let values: Vec<f64> = observed.observations.history().iter().map(|&(_, value)| value).collect();
+        let points: Vec<Bits> = observed.observations.points().into_iter().cloned().collect();
+        let transformed = shared_values::Values::Log.transform(&values);
+        for (&(row, _), value) in observed.observations.history().iter().zip(transformed) {
+            logs.observe(&points[row], &value.into()).unwrap();
+        }
+        assert_eq!(draw(&mut observed, 7).into_parts(), draw(&mut logs, 7).into_parts());
     }
 
     #[test]
@@ -292,7 +333,7 @@ mod tests {
                 let x = layout.random(&mut random);
                 surrogate.observe(&x, &(x.count_ones() as f64 + normal(&mut random)).into()).unwrap();
             }
-            let Sample { intercept, alpha, sigma } = surrogate.sample(count as u64).unwrap();
+            let Sample { intercept, alpha, sigma } = sample(&mut surrogate, count as u64);
             for number in alpha.iter().chain([&intercept, &sigma]) {
                 hash = (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3);
             }
@@ -354,7 +395,7 @@ mod tests {
         }
         let (draws, mut sum, mut squares) = (4000, 0.0, 0.0);
         for seed in 0..draws {
-            let Sample { intercept, alpha, sigma } = surrogate.sample(seed).unwrap();
+            let Sample { intercept, alpha, sigma } = sample(&mut surrogate, seed);
             let terms = surrogate.observations.terms();
             let fitted = |x: &Bits| intercept + shared_terms::sum_at(&alpha, &terms.of(x));
             let mean = observed.iter().map(|(x, value)| value - fitted(x)).sum::<f64>() / 7.0;
@@ -380,7 +421,7 @@ mod tests {
         }
         let (draws, mut inside) = (4000, 0);
         for seed in 0..draws {
-            let Sample { alpha, sigma, .. } = surrogate.sample(seed).unwrap();
+            let Sample { alpha, sigma, .. } = sample(&mut surrogate, seed);
             let tau = surrogate.last.as_ref().unwrap().state.tau2.sqrt();
             inside += u32::from(alpha[3].abs() < sigma * tau);
         }

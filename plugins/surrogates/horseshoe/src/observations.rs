@@ -99,28 +99,46 @@ impl Observations {
         points.into_iter().map(|(_, bits)| bits).collect()
     }
 
+    /// The number of bits set of each observation, in the order they came.
+    pub fn bits_set(&self) -> Vec<usize> {
+        let mut by_row = vec![0; self.design.rows()];
+        self.rows.iter().for_each(|(bits, &row)| by_row[row] = bits.count_ones());
+        self.history.iter().map(|&(row, _)| by_row[row]).collect()
+    }
+
     /// The standardised values.
     pub fn targets(&self) -> Targets {
+        let values: Vec<f64> = self.history.iter().map(|&(_, value)| value).collect();
+        self.targets_of(&values)
+    }
+
+    /// Other values of the same observations, one each in the order they came, standardised.
+    ///
+    /// # Panics
+    /// Where there are not as many.
+    pub fn targets_of(&self, values: &[f64]) -> Targets {
+        assert_eq!(values.len(), self.history.len(), "values of other observations");
         // Divided by the largest first: the squares of values such as 1e200 are not finite.
-        let largest = self.history.iter().fold(0.0, |largest: f64, (_, value)| largest.max(value.abs()));
+        let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let unit = if largest > 0.0 { largest } else { 1.0 };
-        let total = self.history.len().max(1) as f64;
-        let mean = self.history.iter().map(|(_, value)| value / unit).sum::<f64>() / total;
+        let total = values.len().max(1) as f64;
+        let mean = values.iter().map(|value| value / unit).sum::<f64>() / total;
         let centred = |value: f64| value / unit - mean;
-        let square = |&(_, value): &(usize, f64)| centred(value) * centred(value);
-        let deviation = (self.history.iter().map(square).sum::<f64>() / total).sqrt();
+        let square = |&value: &f64| centred(value) * centred(value);
+        let deviation = (values.iter().map(square).sum::<f64>() / total).sqrt();
 
         let mut points = vec![0.0; self.design.rows()];
         if deviation <= EQUAL {
             return Targets { mean: mean * unit, scale: unit, points, within: 0.0 };
         }
-        for &(row, value) in &self.history {
+        let rows = self.history.iter().map(|&(row, _)| row);
+        for (row, &value) in rows.clone().zip(values) {
             points[row] += centred(value) / deviation;
         }
         for (point, multiplicity) in points.iter_mut().zip(self.design.multiplicities()) {
             *point /= multiplicity;
         }
-        let within = self.history.iter().map(|&(row, value)| {
+        let within = rows.zip(values).map(|(row, &value)| {
             let apart = centred(value) / deviation - points[row];
             apart * apart
         });
@@ -162,6 +180,18 @@ mod tests {
         let again = observed(&[("10", 1.0), ("11", 5.0), ("10", 1.0), ("10", 3.0), ("10", 3.0)]);
         assert_eq!(once.history(), again.history());
         assert_eq!(once.design().multiplicities(), again.design().multiplicities());
+    }
+
+    #[test]
+    fn other_values_of_the_same_observations_are_standardised_as_if_observed() {
+        let one = observed(&[("10", 1.0), ("11", 5.0), ("10", 3.0)]);
+        let other = observed(&[("10", 2.0), ("11", -7.0), ("10", 4.5)]).targets();
+        let targets = one.targets_of(&[2.0, -7.0, 4.5]);
+        assert_eq!(
+            (targets.mean, targets.scale, targets.points, targets.within),
+            (other.mean, other.scale, other.points, other.within)
+        );
+        assert_eq!(one.bits_set(), [1, 2, 1]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What a manifest may set, and its limits.
 
+use shared_values::Values;
+
 plugin_api::options! {
     /// How to sample the posterior of the horseshoe regression.
     pub struct Options {
@@ -14,6 +16,8 @@ plugin_api::options! {
         /// take.
         #[schemars(range(min = 1, max = 3))]
         pub order: u8 = 2,
+        /// What is learned of the values.
+        pub values: Values = Values::Raw,
     }
 }
 

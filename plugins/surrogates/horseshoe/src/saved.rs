@@ -90,6 +90,10 @@ fn parse(surrogate: &Horseshoe, bytes: &[u8]) -> Result<(Observations, Option<La
     if bits == 0 && points > 1 {
         return Err(Error::new("it has several points without bits"));
     }
+    let unused = |point: &[u8]| !bits.is_multiple_of(8) && point[bits / 8] >> (bits % 8) != 0;
+    if bits > 0 && packed.chunks(bits.div_ceil(8)).any(unused) {
+        return Err(Error::new("a point has more bits"));
+    }
     let mut history = Reader(rest.take(count.saturating_mul(12))?);
     let mut observations = Observations::new(&surrogate.layout, usize::from(order));
     for _ in 0..count {
@@ -224,6 +228,7 @@ mod tests {
             (changed(HEADER + 8, &[0xff; 4]), "it is cut off"),
             (changed(HEADER + 12, &[0xff; 4]), "it is cut off"),
             (changed(POINTS + 2, &state()[POINTS..POINTS + 2]), "some of its observations are the same"),
+            (changed(POINTS + 1, &[5]), "a point has more bits"),
             (changed(HISTORY, &[7]), "an observation of no point"),
             (
                 changed(HISTORY + 4, &f64::NAN.to_le_bytes()),
