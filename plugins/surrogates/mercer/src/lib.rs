@@ -1,0 +1,245 @@
+//! The heat kernel of bits cut at second order, as a regression on spins and their pairs; drawn from exactly.
+//!
+//! A Gaussian process with the kernel Π (1 + t s_i s'_i), a product over bits as spins ±1, is a linear model on all products
+//! of spins, with the prior variance t^k for a product of k. Cut after pairs its draws are quadratic functions, so solvers with
+//! certificates minimise them. Unlike in a regression on bits 0 and 1, no level is special: turning a bit round is
+//! turning a sign. There is no chain: t and the noise are chosen by their evidence on a grid, and given them a draw is one
+//! exact sample, so it costs a hundredth of the horseshoe's.
+//!
+//! The amplitude and the intercept are integrated out. Pairs of bits inside a one-hot group have no feature. With the
+//! option `values` it learns transformed totals, and says nothing then of predictions and effects, which are about values.
+
+use plugin_api::ndarray::ArrayView2;
+use plugin_api::serde::{Deserialize, Serialize};
+use plugin_api::{
+    Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions, Quadratic, Result,
+    Surrogate, export_surrogate, rng, serde_json,
+};
+use shared_values::{Shift, Standardised, Values, standardise};
+
+mod grid; // the hyperparameters
+mod options; // what a manifest may set
+mod posterior; // the mathematics for one choice of them
+mod spins; // bits as spins, and their features
+
+use grid::{Grid, Place};
+use options::Options;
+use posterior::Fit;
+use spins::Spins;
+
+export_surrogate!("mercer", |options: Options, layout: &Layout| Mercer::new(options, layout));
+
+/// The plugin as the host makes it, for measurements; the options as JSON.
+#[doc(hidden)]
+pub fn surrogate(options: &str, layout: &Layout) -> Result<impl Surrogate + use<>> {
+    Mercer::new(plugin_api::options::parse(options)?, layout)
+}
+
+/// 1000 bits have 500,500 features.
+const MOST_BITS: usize = 1000;
+/// Rows of the largest factors, of which there are up to five: 320 MiB.
+const MOST_OBSERVATIONS: usize = 4096;
+/// The squares of larger values, and sums of them, are not finite.
+const LARGEST_VALUE: f64 = 1e150;
+
+struct Mercer {
+    values: Values,
+    layout: Layout,
+    observations: Vec<(Bits, f64)>,
+    grid: Grid,
+    chosen: Chosen,
+}
+
+/// What was chosen for the last draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Chosen {
+    place: Option<Place>,
+    shift: Option<Shift>,
+}
+
+impl Mercer {
+    fn new(options: Options, layout: &Layout) -> Result<Self> {
+        let bits = layout.dimension();
+        if bits > MOST_BITS {
+            return Err(Error::new(format!(
+                "{bits} bits, more than the {MOST_BITS} of a regression on pairs"
+            )));
+        }
+        let grid = Grid::new(Spins::new(bits, layout.groups()));
+        let (layout, chosen) = (layout.clone(), Chosen::default());
+        Ok(Self { values: options.values, layout, observations: Vec::new(), grid, chosen })
+    }
+
+    /// The same value again at the same point is not counted: it is what an objective without noise answers, and would
+    /// speak for no noise, which here also stands for all that pairs can't express.
+    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
+        if !self.layout.admits(bits) {
+            return Err(Error::new(format!("the bits {bits} are not in the layout")));
+        }
+        // A value that is not a number is not within either.
+        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
+            return Err(Error::new(format!(
+                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
+            )));
+        }
+        if self.observations.iter().any(|(other, known)| known == &value && other == bits) {
+            return Ok(());
+        }
+        if self.observations.len() == MOST_OBSERVATIONS {
+            return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
+        }
+        self.grid.push(bits);
+        self.observations.push((bits.clone(), value));
+        Ok(())
+    }
+
+    /// What the model learns under the penalty `l1`, standardised.
+    fn learned(&mut self, l1: f64) -> Result<(Standardised, Option<Shift>)> {
+        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits.count_ones(), l1);
+        let totals: Vec<f64> = self.observations.iter().map(total).collect();
+        if self.values != Values::Auto {
+            return Ok((standardise(&self.values.transform(&totals)), None));
+        }
+        let place = self.chosen.place.unwrap_or(Place::START);
+        let posterior = self.grid.at(place).map_err(Error::wrap)?;
+        let score = |values: &[f64]| posterior.fit(values).score();
+        let (transformed, shift) = self.values.transform_by(&totals, self.chosen.shift, score);
+        Ok((standardise(&transformed), shift))
+    }
+
+    /// The model of the values as they are, for questions; `None` where it learns other ones, or knows none.
+    fn asked(&mut self) -> Result<Option<(Standardised, Place, Fit)>> {
+        if !self.values.is_raw() || self.observations.is_empty() {
+            return Ok(None);
+        }
+        let (learned, _) = self.learned(0.0)?;
+        let place = self.grid.choose(&learned.values, self.chosen.place).map_err(Error::wrap)?;
+        let fit = self.grid.chosen(place).fit(&learned.values);
+        Ok(Some((learned, place, fit)))
+    }
+}
+
+impl Surrogate for Mercer {
+    /// A point without a value tells a regression on values nothing.
+    fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
+        evaluation.value().map_or(Ok(()), |value| self.learn(bits, value))
+    }
+
+    fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
+        let (Standardised { mean, scale, values }, shift) = self.learned(request.l1())?;
+        let place = self.grid.choose(&values, self.chosen.place).map_err(Error::wrap)?;
+        self.chosen = Chosen { place: Some(place), shift };
+        let posterior = self.grid.chosen(place);
+        let (spins, points) = (self.grid.spins(), self.grid.points());
+        let fit = posterior.fit(&values);
+        let (intercept, mut features) = posterior.sample(&fit, spins, points, &mut rng(request.seed()));
+        features.iter_mut().for_each(|feature| *feature *= scale);
+        let (constant, linear, pairs) = spins.to_bits(mean + scale * intercept, features);
+        let drawn = Acquisition::from(Quadratic::new(constant, linear, pairs)?);
+        Ok(drawn.with_l1(self.values.penalty_of_draws(request.l1())))
+    }
+
+    fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
+        let Some((learned, place, fit)) = self.asked()? else { return Ok(None) };
+        let posterior = self.grid.chosen(place);
+        let spins = self.grid.spins();
+        let coefficients = posterior.mean(&fit, spins, self.grid.points());
+        let prior = posterior.prior();
+        let (mut means, mut deviations) = (Vec::new(), Vec::new());
+        for bits in points.rows() {
+            let point = spins.of(&bits.iter().copied().collect::<Vec<_>>());
+            let covariance = |other: &Vec<f64>| prior.covariance(spins.overlap(other, &point));
+            let covariances = self.grid.points().iter().map(covariance).collect();
+            let own = prior.covariance(spins.own_overlap());
+            let variance = prior.noise + posterior.variance(&fit, 1.0, own, covariances);
+            means.push(learned.mean + learned.scale * (fit.mean + spins.sum(&coefficients, &point)));
+            deviations.push(learned.scale * (fit.amplitude() * variance).sqrt());
+        }
+        Predictions::new(means, deviations).map(Some)
+    }
+
+    fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        let Some((learned, place, fit)) = self.asked()? else { return Ok(None) };
+        let posterior = self.grid.chosen(place);
+        let (spins, points, prior) = (self.grid.spins(), self.grid.points(), posterior.prior());
+        let coefficients = posterior.mean(&fit, spins, points);
+        let (_, linear, pairs) = spins.to_bits(0.0, coefficients);
+        let deviation = |own: f64, covariances: Vec<f64>| {
+            let variance = posterior.variance(&fit, 0.0, own, covariances);
+            learned.scale * (fit.amplitude() * variance).sqrt()
+        };
+        // The coefficient of x_i is 2b_i − 2 Σ_j b_ij, that of x_i x_j is 4b_ij.
+        let partners = |i: usize| spins.pairs().filter_map(move |(a, b, _)| other(i, a, b)).collect();
+        let mut effects = Vec::new();
+        for (i, size) in linear.iter().enumerate() {
+            let partners: Vec<usize> = partners(i);
+            let own = 4.0 * (prior.bit + prior.pair * partners.len() as f64);
+            let covariance = |point: &Vec<f64>| {
+                let sum: f64 = partners.iter().map(|&j| point[j]).sum();
+                2.0 * point[i] * (prior.bit - prior.pair * sum)
+            };
+            let deviation = deviation(own, points.iter().map(covariance).collect());
+            effects.push(Effect::new([i], learned.scale * size, deviation));
+        }
+        for (i, j, k) in spins.pairs() {
+            let covariances = points.iter().map(|point| 4.0 * prior.pair * point[i] * point[j]).collect();
+            let size = learned.scale * pairs[k - spins.bits()];
+            effects.push(Effect::new([i, j], size, deviation(16.0 * prior.pair, covariances)));
+        }
+        Ok(Some(effects))
+    }
+
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        let saved = Saved {
+            mercer: VERSION,
+            observations: self.observations.clone(),
+            place: self.chosen.place.map(|Place(i, j)| [i, j]),
+            shift: self.chosen.shift.map(Shift::index),
+        };
+        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let refuse = |why: String| Error::new(format!("not a state of this surrogate: {why}"));
+        let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
+        if saved.mercer != VERSION {
+            return Err(refuse(format!("its version is {}, not {VERSION}", saved.mercer)));
+        }
+        let place = saved.place.map(|[i, j]| Place(i, j));
+        let shift = saved.shift.and_then(Shift::from_index);
+        if place.is_some_and(|place| !place.is_valid()) || shift.is_none() && saved.shift.is_some() {
+            return Err(refuse("its hyperparameters are not in the grid".into()));
+        }
+        let mut restored = Self::new(Options { values: self.values }, &self.layout)?;
+        for (bits, value) in &saved.observations {
+            restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
+        }
+        restored.chosen = Chosen { place, shift };
+        *self = restored;
+        Ok(())
+    }
+}
+
+/// The one of `a` and `b` that is not `i`, where one of them is.
+fn other(i: usize, a: usize, b: usize) -> Option<usize> {
+    match i {
+        _ if i == a => Some(b),
+        _ if i == b => Some(a),
+        _ => None,
+    }
+}
+
+const VERSION: u32 = 1;
+
+/// A draw depends on the observations, its request, and what was chosen for the last one.
+#[derive(Serialize, Deserialize)]
+#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
+struct Saved {
+    mercer: u32,
+    observations: Vec<(Bits, f64)>,
+    place: Option<[u8; 2]>,
+    shift: Option<u8>,
+}
+
+#[cfg(test)]
+mod tests;
