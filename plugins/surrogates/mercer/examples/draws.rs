@@ -1,7 +1,7 @@
 //! The surrogate's part of an iteration as evaluations come in:
-//! `cargo run --release -p surrogate-mercer --example iterations BITS EVALUATIONS [FROM [VALUES]]`.
+//! `cargo run --release -p surrogate-mercer --example draws BITS EVALUATIONS [FROM [VALUES]]`.
 //!
-//! As the horseshoe's example of the same name: each iteration observes a random point of a sparse function and draws; `FROM` says
+//! As the example `iterations` of the horseshoe: each iteration observes a random point of a sparse function and draws; `FROM` says
 //! how many are observed before the first draw, `VALUES` what is learned of them. Prints the mean time of some iterations in a
 //! row, of the processor where the system tells it.
 
