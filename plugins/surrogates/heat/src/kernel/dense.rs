@@ -1,0 +1,215 @@
+//! The loops, for `R` rows at once; `R` divides [`WIDTH`].
+
+use super::{NotPositiveDefinite, WIDTH};
+
+/// Adds Σₖ a[k][r]·b[k][w] to each sum, in the order of k; row k of b starts at `start + k · size`.
+#[inline(always)]
+fn add_products<const R: usize>(
+    sums: &mut [[f64; WIDTH]; R],
+    a: &[[f64; R]],
+    b: &[f64],
+    size: usize,
+    start: usize,
+) {
+    for (a, row) in a.iter().zip(b.chunks_exact(size)) {
+        // As an array, whose length the compiler knows: the loops below become plain vector instructions.
+        let b = row[start..].first_chunk::<WIDTH>().expect("the size is a multiple of the width");
+        for (sums, a) in sums.iter_mut().zip(a) {
+            for (sum, b) in sums.iter_mut().zip(b) {
+                *sum += a * b;
+            }
+        }
+    }
+}
+
+/// Columns `first` to `first + R` of `rows`, times `sign`.
+#[inline(always)]
+fn columns<const R: usize>(rows: &[f64], size: usize, first: usize, sign: f64) -> Vec<[f64; R]> {
+    rows.chunks_exact(size).map(|row| std::array::from_fn(|r| sign * row[first + r])).collect()
+}
+
+#[inline(always)]
+pub(super) fn factor<const R: usize>(matrix: &mut [f64], size: usize) -> Result<(), NotPositiveDefinite> {
+    for first in (0..size).step_by(R) {
+        let (above, rest) = matrix.split_at_mut(first * size);
+        let rows = &mut rest[..R * size];
+        let a = columns::<R>(above, size, first, -1.0);
+        for start in (first / WIDTH * WIDTH..size).step_by(WIDTH) {
+            let mut sums = [[0.0; WIDTH]; R];
+            for (sums, row) in sums.iter_mut().zip(rows.chunks_exact(size)) {
+                sums.copy_from_slice(&row[start..start + WIDTH]);
+            }
+            add_products(&mut sums, &a, above, size, start);
+            for (sums, row) in sums.iter().zip(rows.chunks_exact_mut(size)) {
+                row[start..start + WIDTH].copy_from_slice(sums);
+            }
+        }
+        for r in 0..R {
+            let i = first + r;
+            let (done, rest) = rows.split_at_mut(r * size);
+            let row = &mut rest[i..size];
+            for above in done.chunks_exact(size) {
+                let factor = -above[i];
+                row.iter_mut().zip(&above[i..]).for_each(|(entry, above)| *entry += factor * above);
+            }
+            if !(row[0] > 0.0 && row[0].is_finite()) {
+                return Err(NotPositiveDefinite);
+            }
+            let root = row[0].sqrt();
+            row.iter_mut().for_each(|entry| *entry /= root);
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+pub(super) fn invert<const R: usize>(transposed: &[f64], size: usize) -> Vec<f64> {
+    let mut inverse = vec![0.0; size * size];
+    for first in (0..size).step_by(R) {
+        let (above, rest) = inverse.split_at_mut(first * size);
+        let rows = &mut rest[..R * size];
+        let a = columns::<R>(&transposed[..first * size], size, first, -1.0);
+        // Above row `start`, those columns are 0.
+        for start in (0..first).step_by(WIDTH) {
+            let mut sums = [[0.0; WIDTH]; R];
+            add_products(&mut sums, &a[start..], &above[start * size..], size, start);
+            for (sums, row) in sums.iter().zip(rows.chunks_exact_mut(size)) {
+                row[start..start + WIDTH].copy_from_slice(sums);
+            }
+        }
+        for r in 0..R {
+            let i = first + r;
+            let (done, rest) = rows.split_at_mut(r * size);
+            let row = &mut rest[..=i];
+            row[i] = 1.0;
+            for (k, above) in done.chunks_exact(size).enumerate() {
+                let factor = -transposed[(first + k) * size + i];
+                row.iter_mut().zip(above).for_each(|(entry, above)| *entry += factor * above);
+            }
+            let diagonal = transposed[i * size + i];
+            row.iter_mut().for_each(|entry| *entry /= diagonal);
+        }
+    }
+    inverse
+}
+
+#[inline(always)]
+pub(super) fn gram<const R: usize>(lower: &[f64], size: usize) -> Vec<f64> {
+    let mut product = vec![0.0; size * size];
+    for first in (0..size).step_by(R) {
+        // Above row `first`, those columns are 0.
+        let below = &lower[first * size..];
+        let a = columns::<R>(below, size, first, 1.0);
+        for start in (0..first + R).step_by(WIDTH) {
+            let mut sums = [[0.0; WIDTH]; R];
+            add_products(&mut sums, &a, below, size, start);
+            for (sums, row) in sums.iter().zip(product[first * size..].chunks_exact_mut(size)) {
+                row[start..start + WIDTH].copy_from_slice(sums);
+            }
+        }
+    }
+    product
+}
+
+#[inline(always)]
+pub(super) fn squared_norms<const R: usize>(packed: &[[f64; WIDTH]], block: &[[f64; WIDTH]]) -> [f64; WIDTH] {
+    let mut norms = [0.0; WIDTH];
+    let mut packed = packed;
+    for first in (0..block.len()).step_by(WIDTH) {
+        let panel;
+        (panel, packed) = packed.split_at(first + WIDTH);
+        for offset in (0..WIDTH).step_by(R) {
+            let mut sums = [[0.0; WIDTH]; R];
+            for (a, b) in panel.iter().zip(block) {
+                let a = a[offset..].first_chunk::<R>().expect("R divides the width");
+                for (sums, a) in sums.iter_mut().zip(a) {
+                    for (sum, b) in sums.iter_mut().zip(b) {
+                        *sum += a * b;
+                    }
+                }
+            }
+            for sums in &sums {
+                for (norm, sum) in norms.iter_mut().zip(sums) {
+                    *norm += sum * sum;
+                }
+            }
+        }
+    }
+    norms
+}
+
+#[cfg(test)]
+mod tests {
+    use plugin_api::random::normal;
+    use plugin_api::rng;
+
+    use super::super::{factor as fastest_factor, pack, squared_norms as fastest_norms};
+    use super::*;
+
+    /// BBᵀ + I for a random matrix B.
+    fn positive(size: usize) -> Vec<f64> {
+        let mut rng = rng(size as u64);
+        let b: Vec<f64> = (0..size * size).map(|_| normal(&mut rng)).collect();
+        let entry = |i: usize, j: usize| (0..size).map(|k| b[i * size + k] * b[j * size + k]).sum::<f64>();
+        (0..size * size)
+            .map(|ij| entry(ij / size, ij % size) + if ij / size == ij % size { 1.0 } else { 0.0 })
+            .collect()
+    }
+
+    #[test]
+    fn the_product_of_the_inverse_factors_is_the_inverse() {
+        for size in [8, 16, 40] {
+            let matrix = positive(size);
+            let mut upper = matrix.clone();
+            fastest_factor(&mut upper, size).unwrap();
+            let inverse = gram::<4>(&invert::<4>(&upper, size), size);
+            let at = |i: usize, j: usize| inverse[i.max(j) * size + i.min(j)];
+            for i in 0..size {
+                for j in 0..size {
+                    let product: f64 = (0..size).map(|k| matrix[i * size + k] * at(k, j)).sum();
+                    assert!((product - f64::from(i == j)).abs() < 1e-9, "size {size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn norms_are_those_of_the_product() {
+        let size = 24;
+        let lower: Vec<f64> =
+            (0..size * size).map(|ij| if ij % size <= ij / size { ij as f64 - 90.5 } else { 0.0 }).collect();
+        let block: Vec<[f64; WIDTH]> =
+            (0..size).map(|k| std::array::from_fn(|w| (k * w) as f64 * 0.1 - 1.0)).collect();
+        let norms = fastest_norms(&pack(&lower, size), &block);
+        for (w, norm) in norms.into_iter().enumerate() {
+            let row = |i: usize| (0..size).map(|k| lower[i * size + k] * block[k][w]).sum::<f64>();
+            let expected: f64 = (0..size).map(|i| row(i) * row(i)).sum();
+            assert!((norm - expected).abs() < 1e-9 * expected, "column {w}");
+        }
+    }
+
+    #[test]
+    fn every_number_of_rows_at_once_gives_the_same_bits() {
+        fn all<const R: usize>(size: usize) -> (Vec<f64>, Vec<f64>, [f64; WIDTH]) {
+            let mut upper = positive(size);
+            factor::<R>(&mut upper, size).unwrap();
+            let inverse = invert::<R>(&upper, size);
+            let block: Vec<[f64; WIDTH]> = (0..size).map(|k| [0.1 * k as f64 - 1.0; WIDTH]).collect();
+            let norms = squared_norms::<R>(&pack(&inverse, size), &block);
+            let mut product = gram::<R>(&inverse, size);
+            (0..size).for_each(|i| product[i * size + i + 1..(i + 1) * size].fill(0.0));
+            (inverse, product, norms)
+        }
+        for size in [8, 48] {
+            assert_eq!(all::<8>(size), all::<4>(size));
+            assert_eq!(all::<8>(size), all::<2>(size));
+        }
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_positive_definite_is_refused() {
+        let mut matrix = positive(16);
+        matrix[9 * 16 + 9] = -1.0;
+        assert_eq!(fastest_factor(&mut matrix, 16), Err(NotPositiveDefinite));
+    }
+}

@@ -1,0 +1,292 @@
+//! The Gaussian process: the posterior of its hyperparameters, and of values at points.
+
+use crate::kernel;
+use crate::minimise::{Limits, Smooth, minimise};
+use crate::similarity::{Differences, Packed, Similarity, Variables};
+
+/// Variance of the common logarithm of θ, whose mean is ln(2/n).
+const COMMON_VARIANCE: f64 = 1.5 * 1.5;
+/// Mean and standard deviation of the logarithm of the ratio of noise to amplitude.
+const LOG_NOISE: (f64, f64) = (-9.0, 2.0);
+const LOG_THETA_BOUNDS: (f64, f64) = (-14.0, 3.0);
+const LOG_NOISE_BOUNDS: (f64, f64) = (-14.0, 1.0);
+const JITTER: f64 = 1e-8;
+const STEPS: usize = 20;
+/// A difference of log posteriors that makes no difference.
+const LEAST_GAIN: f64 = 1e-3;
+
+/// What is believed of the lengthscales before any value is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Prior {
+    /// Logarithms of θ spread by this much around a common one.
+    Pooled { spread: f64 },
+    /// One θ.
+    Common,
+}
+
+/// Points with their values, on the scale that the model learns.
+pub(crate) struct Data<'d> {
+    pub(crate) variables: &'d Variables,
+    pub(crate) bits: usize,
+    pub(crate) points: &'d Packed,
+    pub(crate) values: Vec<f64>,
+    pub(crate) prior: Prior,
+}
+
+/// The hyperparameters where the search for them starts: the mean of the prior. The last is the logarithm of the noise.
+pub(crate) fn initial(variables: &Variables, prior: Prior) -> Vec<f64> {
+    let count = match prior {
+        Prior::Pooled { .. } => variables.count(),
+        Prior::Common => 1,
+    };
+    let mut parameters = vec![mean_log_theta(variables); count];
+    parameters.push(LOG_NOISE.0);
+    parameters
+}
+
+fn mean_log_theta(variables: &Variables) -> f64 {
+    libm::log(2.0 / variables.count().max(1) as f64)
+}
+
+/// The bounds of as many hyperparameters.
+pub(crate) fn bounds(count: usize) -> Vec<(f64, f64)> {
+    let mut bounds = vec![LOG_THETA_BOUNDS; count.saturating_sub(1)];
+    bounds.push(LOG_NOISE_BOUNDS);
+    bounds
+}
+
+/// The process given its hyperparameters and the data.
+#[derive(Clone, Debug)]
+pub(crate) struct Posterior {
+    pub(crate) parameters: Vec<f64>,
+    pub(crate) similarity: Similarity,
+    /// The upper triangle has Lᵀ of K = LLᵀ, padded to `size`.
+    transposed: Vec<f64>,
+    pub(crate) size: usize,
+    /// The constant mean that fits best.
+    pub(crate) mean: f64,
+    /// K⁻¹(y − mean)
+    pub(crate) weights: Vec<f64>,
+    /// The variance of the process.
+    pub(crate) amplitude: f64,
+    /// The variance of the noise as a multiple of the amplitude.
+    pub(crate) noise: f64,
+    /// −log of the posterior of the hyperparameters, up to a constant.
+    pub(crate) energy: f64,
+}
+
+/// The posterior at the best hyperparameters that a short search from `start` finds; `None` where the numbers fail.
+pub(crate) fn fit(data: &Data<'_>, start: &[f64]) -> Option<Posterior> {
+    let bounds = bounds(start.len());
+    let limits = Limits { bounds: &bounds, steps: STEPS, least_gain: LEAST_GAIN };
+    minimise(data, start.to_vec(), &limits).map(|(_, posterior)| posterior)
+}
+
+impl Smooth for Data<'_> {
+    type Place = Posterior;
+
+    fn at(&self, parameters: &[f64]) -> Option<Posterior> {
+        let (log_theta, log_noise) = parameters.split_at(parameters.len() - 1);
+        let similarity = Similarity::new(self.variables, log_theta);
+        let noise = libm::exp(log_noise[0]);
+        let (count, size) = (self.points.len(), kernel::padded(self.points.len()));
+        let mut matrix = vec![0.0; size * size];
+        for i in 0..size {
+            let row = &mut matrix[i * size..][..size];
+            row[i] = 1.0;
+            if i < count {
+                row[i] = 1.0 + noise + JITTER;
+                for (j, entry) in row.iter_mut().enumerate().take(count).skip(i + 1) {
+                    *entry = similarity.between(self.points.row(i), self.points.row(j));
+                }
+            }
+        }
+        kernel::factor(&mut matrix, size).ok()?;
+        // L⁻¹y and L⁻¹1 give the mean by generalised least squares; the padding has neither a value nor a mean.
+        let (mut residual, mut ones) = (self.values.clone(), vec![1.0; count]);
+        residual.resize(size, 0.0);
+        ones.resize(size, 0.0);
+        solve(&matrix, size, &mut residual);
+        solve(&matrix, size, &mut ones);
+        let mean = dot(&ones, &residual) / dot(&ones, &ones);
+        residual.iter_mut().zip(&ones).for_each(|(residual, one)| *residual -= mean * one);
+        let misfit = dot(&residual, &residual);
+        solve_transposed(&matrix, size, &mut residual);
+        // The amplitude has an inverse gamma prior of shape and rate ½.
+        let degrees = count as f64 + 1.0;
+        let half_log_determinant: f64 = (0..count).map(|i| libm::log(matrix[i * size + i])).sum();
+        let fit = half_log_determinant + 0.5 * degrees * libm::log(misfit + 1.0);
+        let energy = fit + self.prior_energy(parameters).0;
+        energy.is_finite().then(|| Posterior {
+            parameters: parameters.to_vec(),
+            similarity,
+            transposed: matrix,
+            size,
+            mean,
+            weights: residual,
+            amplitude: (misfit + 1.0) / degrees,
+            noise,
+            energy,
+        })
+    }
+
+    fn value(&self, posterior: &Posterior) -> f64 {
+        posterior.energy
+    }
+
+    /// ½⟨K⁻¹ − aaᵀ/v, ∂K⟩ with a = K⁻¹r and the amplitude v, and the prior's part.
+    fn gradient(&self, posterior: &Posterior) -> Vec<f64> {
+        let Posterior { size, similarity, weights, amplitude, .. } = posterior;
+        let inverse = kernel::gram(&posterior.inverse_factor(), *size);
+        let mut differences = Differences::new(self.bits);
+        let mut trace = 0.0;
+        for i in 0..self.points.len() {
+            let row = &inverse[i * size..][..=i];
+            let scaled = weights[i] / amplitude;
+            let here = self.points.row(i);
+            for j in 0..i {
+                let there = self.points.row(j);
+                let weight = row[j] - scaled * weights[j];
+                differences.add(here, there, weight * similarity.between(here, there));
+            }
+            trace += row[i] - scaled * weights[i];
+        }
+        // ∂K/∂log θ = −θ D∘K; each pair stands for two entries of the matrix.
+        let of_variables = self.variables.sums(&differences.of_bits(self.bits));
+        let (log_theta, _) = posterior.parameters.split_at(posterior.parameters.len() - 1);
+        let mut gradient: Vec<f64> = match log_theta {
+            [one] if self.prior == Prior::Common => vec![-libm::exp(*one) * of_variables.iter().sum::<f64>()],
+            each => each.iter().zip(&of_variables).map(|(&log, sum)| -libm::exp(log) * sum).collect(),
+        };
+        gradient.push(0.5 * posterior.noise * trace);
+        let prior = self.prior_energy(&posterior.parameters).1;
+        gradient.iter_mut().zip(prior).for_each(|(gradient, prior)| *gradient += prior);
+        gradient
+    }
+}
+
+impl Data<'_> {
+    /// −log of the prior up to a constant, and its gradient.
+    ///
+    /// Pooled, log θ ~ N(m·1, s²I) with m ~ N(ln(2/n), b) integrated out: the precision is
+    /// I/s² − b/(s²(s² + nb))·11ᵀ.
+    fn prior_energy(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
+        let (log_theta, log_noise) = parameters.split_at(parameters.len() - 1);
+        let centre = mean_log_theta(self.variables);
+        let off: Vec<f64> = log_theta.iter().map(|log| log - centre).collect();
+        let (diagonal, common) = match self.prior {
+            Prior::Common => (1.0 / COMMON_VARIANCE, 0.0),
+            Prior::Pooled { spread } => {
+                let square = spread * spread;
+                let pooled = square + off.len() as f64 * COMMON_VARIANCE;
+                (1.0 / square, COMMON_VARIANCE / (square * pooled))
+            }
+        };
+        let sum: f64 = off.iter().sum();
+        let mut gradient: Vec<f64> = off.iter().map(|off| diagonal * off - common * sum).collect();
+        let noise = (log_noise[0] - LOG_NOISE.0) / LOG_NOISE.1;
+        let energy = 0.5 * (diagonal * dot(&off, &off) - common * sum * sum + noise * noise);
+        gradient.push(noise / LOG_NOISE.1);
+        (energy, gradient)
+    }
+}
+
+impl Posterior {
+    /// L⁻¹, padded.
+    pub(crate) fn inverse_factor(&self) -> Vec<f64> {
+        kernel::invert(&self.transposed, self.size)
+    }
+
+    /// The variance of an observation as a multiple of the amplitude, beside that of the process.
+    pub(crate) fn nugget(&self) -> f64 {
+        self.noise + JITTER
+    }
+}
+
+/// Solves Lx = b in place, from Lᵀ.
+fn solve(transposed: &[f64], size: usize, b: &mut [f64]) {
+    for i in 0..size {
+        let column = &transposed[i * size + i..(i + 1) * size];
+        let (x, below) = b[i..].split_first_mut().expect("an entry for each row");
+        *x /= column[0];
+        let factor = *x;
+        below.iter_mut().zip(&column[1..]).for_each(|(b, entry)| *b -= factor * entry);
+    }
+}
+
+/// Solves Lᵀx = b in place.
+fn solve_transposed(transposed: &[f64], size: usize, b: &mut [f64]) {
+    for i in (0..size).rev() {
+        let row = &transposed[i * size + i..(i + 1) * size];
+        let (x, below) = b[i..].split_first_mut().expect("an entry for each row");
+        *x = (*x - dot(&row[1..], below)) / row[0];
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use plugin_api::random::normal;
+    use plugin_api::{Bits, Layout, rng};
+
+    use super::*;
+
+    pub(crate) fn points(layout: &Layout, count: usize, seed: u64) -> (Vec<Bits>, Packed) {
+        let mut rng = rng(seed);
+        let points: Vec<Bits> = (0..count).map(|_| layout.random(&mut rng)).collect();
+        let mut packed = Packed::new(layout.dimension());
+        points.iter().for_each(|bits| packed.push(bits.iter().copied()));
+        (points, packed)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_log_posterior() {
+        let layout = Layout::with_groups(11, vec![0..3, 5..9]).unwrap();
+        let variables = Variables::new(11, layout.groups());
+        let (points, packed) = points(&layout, 21, 1);
+        let values: Vec<f64> = points.iter().map(|x| x.count_ones() as f64 * 0.3 - f64::from(x[4])).collect();
+        for prior in [Prior::Pooled { spread: 0.5 }, Prior::Common] {
+            let data =
+                Data { variables: &variables, bits: 11, points: &packed, values: values.clone(), prior };
+            let mut rng = rng(2);
+            let at: Vec<f64> =
+                initial(&variables, prior).into_iter().map(|x| 0.7 * x + 0.3 * normal(&mut rng)).collect();
+            let gradient = data.gradient(&data.at(&at).unwrap());
+            for i in 0..at.len() {
+                let energy = |step: f64| {
+                    let mut there = at.clone();
+                    there[i] += step;
+                    data.at(&there).unwrap().energy
+                };
+                let difference = (energy(1e-5) - energy(-1e-5)) / 2e-5;
+                assert!(
+                    (gradient[i] - difference).abs() < 1e-5 * (1.0 + difference.abs()),
+                    "{prior:?}, parameter {i}: {} and {difference}",
+                    gradient[i]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_fit_is_no_worse_than_its_start_and_hardly_moves_when_repeated() {
+        let layout = Layout::free(10);
+        let variables = Variables::new(10, &[]);
+        let (points, packed) = points(&layout, 60, 3);
+        // Bits 0 to 2 matter, the others do not.
+        let values = points.iter().map(|x| f64::from(x[0]) + f64::from(x[1] ^ x[2])).collect();
+        let prior = Prior::Pooled { spread: 1.0 };
+        let data = Data { variables: &variables, bits: 10, points: &packed, values, prior };
+        let start = initial(&variables, prior);
+        let one = fit(&data, &start).unwrap();
+        assert!(one.energy < data.at(&start).unwrap().energy - 1.0);
+        let two = fit(&data, &one.parameters).unwrap();
+        assert!((two.energy - one.energy).abs() < 0.05, "{} then {}", one.energy, two.energy);
+        let matter = two.parameters[..3].iter().copied().fold(f64::INFINITY, f64::min);
+        let others = two.parameters[3..10].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(matter > others, "{:?}", two.parameters);
+    }
+}

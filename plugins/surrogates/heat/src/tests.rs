@@ -1,0 +1,267 @@
+use plugin_api::options::parse;
+use plugin_api::random::normal;
+use plugin_api::testing::check_surrogate;
+use plugin_api::{BitMatrix, Rng, rng};
+
+use super::*;
+
+fn heat(json: &str, layout: &Layout) -> Heat {
+    Heat::new(parse(json).unwrap(), layout).unwrap()
+}
+
+fn matrix(points: &[Bits], n: usize) -> BitMatrix {
+    let mut matrix = BitMatrix::new(n);
+    matrix.extend(points);
+    matrix
+}
+
+/// Solves Ax = b by Gauss-Jordan elimination with pivots: another way than the factor's.
+fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for i in 0..n {
+        let pivot = (i..n).max_by(|&p, &q| a[p][i].abs().total_cmp(&a[q][i].abs())).unwrap();
+        a.swap(i, pivot);
+        b.swap(i, pivot);
+        for row in (0..n).filter(|&row| row != i) {
+            let factor = a[row][i] / a[i][i];
+            let pivot = a[i].clone();
+            a[row].iter_mut().zip(&pivot).for_each(|(entry, pivot)| *entry -= factor * pivot);
+            b[row] -= factor * b[i];
+        }
+    }
+    (0..n).map(|i| b[i] / a[i][i]).collect()
+}
+
+/// θ for each free bit and the nugget of a surrogate of free bits.
+fn hyperparameters(parameters: &[f64], n: usize) -> (Vec<f64>, f64) {
+    let theta = (0..n).map(|i| libm::exp(parameters[i.min(parameters.len() - 2)])).collect();
+    (theta, libm::exp(*parameters.last().unwrap()) + 1e-8)
+}
+
+fn covariance(theta: &[f64], a: &[bool], b: &[bool]) -> f64 {
+    let differ = theta.iter().zip(a.iter().zip(b)).filter(|(_, (a, b))| a != b);
+    libm::exp(-differ.map(|(theta, _)| theta).sum::<f64>())
+}
+
+/// Observations of an uneven function.
+fn observe(heat: &mut Heat, count: usize, seed: u64) -> (Vec<Bits>, Vec<f64>) {
+    let mut rng = rng(seed);
+    let points: Vec<Bits> = (0..count).map(|_| heat.layout.random(&mut rng)).collect();
+    let value =
+        |x: &Bits| 3.0 * f64::from(x[0] ^ x[1]) - f64::from(x[2]) + 0.2 * x.count_ones() as f64 + 10.0;
+    let values: Vec<f64> = points.iter().map(value).collect();
+    points.iter().zip(&values).for_each(|(x, y)| heat.observe(x, &(*y).into()).unwrap());
+    (points, values)
+}
+
+#[test]
+fn it_keeps_the_contract_under_all_options() {
+    check_surrogate(|layout| heat("{}", layout));
+    check_surrogate(|layout| heat(r#"{ "lengthscales": "common" }"#, layout));
+    check_surrogate(|layout| heat(r#"{ "acquisition": "bound", "kappa": 1.0, "spread": 1.0 }"#, layout));
+}
+
+#[test]
+fn predictions_are_those_of_a_dense_solve() {
+    let n = 7;
+    for options in ["{}", r#"{ "lengthscales": "common" }"#] {
+        let mut heat = heat(options, &Layout::free(n));
+        let (points, values) = observe(&mut heat, 30, 1);
+        let fitted = heat.fitted().unwrap();
+        let (theta, nugget) = hyperparameters(&fitted.parameters, n);
+        let mut k: Vec<Vec<f64>> =
+            (0..30).map(|i| (0..30).map(|j| covariance(&theta, &points[i], &points[j])).collect()).collect();
+        (0..30).for_each(|i| k[i][i] += nugget);
+        let average = values.iter().sum::<f64>() / 30.0;
+        let unit = (values.iter().map(|y| (y - average) * (y - average)).sum::<f64>() / 30.0).sqrt();
+        let scaled: Vec<f64> = values.iter().map(|y| (y - average) / unit).collect();
+        let (by_ones, by_values) =
+            (eliminate(k.clone(), vec![1.0; 30]), eliminate(k.clone(), scaled.clone()));
+        let mean = by_values.iter().sum::<f64>() / by_ones.iter().sum::<f64>();
+        let residual: Vec<f64> = scaled.iter().map(|y| y - mean).collect();
+        let weights = eliminate(k.clone(), residual.clone());
+        let misfit: f64 = residual.iter().zip(&weights).map(|(r, a)| r * a).sum();
+        let amplitude = (misfit + 1.0) / 31.0;
+
+        let (probe, _) = observe(&mut self::heat("{}", &Layout::free(n)), 20, 2);
+        let predictions = heat.predict(matrix(&probe, n).view()).unwrap().unwrap();
+        for (i, x) in probe.iter().enumerate() {
+            let here: Vec<f64> = points.iter().map(|p| covariance(&theta, p, x)).collect();
+            let solved = eliminate(k.clone(), here.clone());
+            let expected = mean + here.iter().zip(&weights).map(|(k, a)| k * a).sum::<f64>();
+            let explained: f64 = here.iter().zip(&solved).map(|(a, b)| a * b).sum();
+            let deviation = unit * (amplitude * (1.0 - explained + nugget - 1e-8)).sqrt();
+            assert!((predictions.means()[i] - (average + unit * expected)).abs() < 1e-7);
+            assert!((predictions.deviations()[i] - deviation).abs() < 1e-6 * unit);
+        }
+    }
+}
+
+#[test]
+fn the_draw_is_the_improvement_on_the_best_total() {
+    let n = 6;
+    let mut heat = heat("{}", &Layout::free(n));
+    let (points, values) = observe(&mut heat, 15, 3);
+    let l1 = 0.3;
+    let total = |i: usize| values[i] + l1 * points[i].count_ones() as f64;
+    let best = (0..15).map(total).fold(f64::INFINITY, f64::min);
+    let probe: Vec<Bits> = (0..64u32).map(|mask| (0..n).map(|i| mask >> i & 1 == 1).collect()).collect();
+    let predictions = heat.predict(matrix(&probe, n).view()).unwrap().unwrap();
+    let noise = heat.scale().unit() * {
+        let fitted = heat.fitted().unwrap();
+        (fitted.amplitude * fitted.noise).sqrt()
+    };
+    let drawn = heat.draw(&DrawRequest::new(1).with_l1(l1).with_best_total(best)).unwrap();
+    for (i, x) in probe.iter().enumerate().filter(|(_, x)| !points.contains(x)) {
+        // E[max(best − total, 0)] by the sum over many quantiles of the normal distribution.
+        let observed = predictions.deviations()[i];
+        let deviation = (observed * observed - noise * noise).sqrt();
+        let mean = predictions.means()[i] + l1 * x.count_ones() as f64;
+        let z = (best - mean) / deviation;
+        if z < -4.0 {
+            continue;
+        }
+        let (steps, width) = (40_000, 12.0 / 40_000.0);
+        let improvement: f64 = (0..steps)
+            .map(|k| -6.0 - 4.0 + (f64::from(k) + 0.5) * width * 1.5)
+            .map(|e| libm::exp(-0.5 * e * e) * (z - e).max(0.0) * width * 1.5)
+            .sum();
+        let expected = -libm::log(deviation * improvement / (2.0 * std::f64::consts::PI).sqrt());
+        assert!((drawn.value(x) - expected).abs() < 1e-3, "{x}: {} and {expected}", drawn.value(x));
+    }
+}
+
+#[test]
+fn a_pending_point_is_as_an_observation_of_its_mean() {
+    let n = 6;
+    let json = r#"{ "acquisition": "bound", "kappa": 0.0 }"#;
+    let (mut mean, mut bound) =
+        (heat(json, &Layout::free(n)), heat(r#"{ "acquisition": "bound" }"#, &Layout::free(n)));
+    let (points, _) = observe(&mut mean, 12, 4);
+    observe(&mut bound, 12, 4);
+    let pending: Vec<Bits> = vec!["101010".parse().unwrap(), "011011".parse().unwrap()];
+    assert!(pending.iter().all(|x| !points.contains(x)));
+    let request = DrawRequest::new(1).with_pending(matrix(&pending, n));
+    let (means, still) = (mean.draw(&DrawRequest::new(1)).unwrap(), mean.draw(&request).unwrap());
+    let fitted = bound.fitted().unwrap();
+    let drawn = bound.draw(&request).unwrap();
+    let (theta, nugget) = hyperparameters(&fitted.parameters, n);
+    let all: Vec<&Bits> = points.iter().chain(&pending).collect();
+    let k: Vec<Vec<f64>> = (0..14)
+        .map(|i| {
+            (0..14).map(|j| covariance(&theta, all[i], all[j]) + if i == j { nugget } else { 0.0 }).collect()
+        })
+        .collect();
+    for mask in 0..64u32 {
+        let x: Bits = (0..n).map(|i| mask >> i & 1 == 1).collect();
+        assert!((means.value(&x) - still.value(&x)).abs() < 0.05, "the mean moves at {x}");
+        let here: Vec<f64> = all.iter().map(|p| covariance(&theta, p, &x)).collect();
+        let explained: f64 = here.iter().zip(eliminate(k.clone(), here.clone())).map(|(a, b)| a * b).sum();
+        let deviation = bound.scale().unit() * (fitted.amplitude * (1.0 - explained).max(1e-10)).sqrt();
+        let expected = means.value(&x) - 2.0 * deviation;
+        assert!((drawn.value(&x) - expected).abs() < 1e-5, "{x}: {} and {expected}", drawn.value(&x));
+    }
+}
+
+#[test]
+fn a_bit_turned_over_everywhere_turns_it_over_in_the_proposals() {
+    let n = 9;
+    let propose = |turn: &[usize]| -> Vec<Bits> {
+        let turned = |x: &Bits| {
+            let mut x = x.clone();
+            turn.iter().for_each(|&i| x.flip(i));
+            x
+        };
+        let (mut original, mut heat) = (heat("{}", &Layout::free(n)), heat("{}", &Layout::free(n)));
+        let (points, values) = observe(&mut original, 25, 5);
+        points.iter().zip(&values).for_each(|(x, y)| heat.observe(&turned(x), &(*y).into()).unwrap());
+        let drawn = heat.draw(&DrawRequest::new(1)).unwrap();
+        let mut all: Vec<Bits> =
+            (0..512u32).map(|mask| (0..n).map(|i| mask >> i & 1 == 1).collect()).collect();
+        all.sort_by(|a, b| drawn.value(a).total_cmp(&drawn.value(b)));
+        all.iter().take(20).map(turned).collect()
+    };
+    let original = propose(&[]);
+    assert_eq!(propose(&[3]), original);
+    assert_eq!(propose(&[0, 1, 8]), original);
+}
+
+#[test]
+fn predictions_of_draws_from_the_model_are_calibrated() {
+    let (n, count, fresh) = (10, 80, 40);
+    let (mut squares, mut total) = (0.0, 0.0);
+    for seed in 0..5 {
+        let mut rng: Rng = rng(seed);
+        let theta: Vec<f64> = (0..n).map(|_| 0.25 * libm::exp(0.3 * normal(&mut rng))).collect();
+        let points: Vec<Bits> = (0..count + fresh).map(|_| Layout::free(n).random(&mut rng)).collect();
+        // A draw from the process: the factor of the covariance times normal numbers.
+        let mut l: Vec<Vec<f64>> = Vec::new();
+        for i in 0..points.len() {
+            let mut row: Vec<f64> = Vec::new();
+            for j in 0..=i {
+                let noise = if i == j { 1e-4 } else { 0.0 };
+                let k = covariance(&theta, &points[i], &points[j]) + noise;
+                let left = k - row.iter().zip(l.get(j).unwrap_or(&row)).map(|(a, b)| a * b).sum::<f64>();
+                row.push(if i == j { left.sqrt() } else { left / l[j][j] });
+            }
+            l.push(row);
+        }
+        let normals: Vec<f64> = points.iter().map(|_| normal(&mut rng)).collect();
+        let values: Vec<f64> = l
+            .iter()
+            .map(|row| 5.0 + 2.0 * row.iter().zip(&normals).map(|(l, e)| l * e).sum::<f64>())
+            .collect();
+        let mut heat = heat("{}", &Layout::free(n));
+        (0..count).for_each(|i| heat.observe(&points[i], &values[i].into()).unwrap());
+        let predictions = heat.predict(matrix(&points[count..], n).view()).unwrap().unwrap();
+        for i in 0..fresh {
+            let z = (values[count + i] - predictions.means()[i]) / predictions.deviations()[i];
+            squares += z * z;
+            total += 1.0;
+        }
+    }
+    let ratio = squares / total;
+    assert!((0.6..1.6).contains(&ratio), "squared errors are {ratio} of what is predicted");
+}
+
+#[test]
+fn equal_and_extreme_values_give_finite_draws() {
+    for values in [[0.0; 4], [7.5; 4], [1e150, -1e150, 1e149, 0.0], [1e-300, 0.0, -1e-300, 5e-324]] {
+        let mut heat = heat("{}", &Layout::free(2));
+        for (x, value) in ["10", "01", "11", "11"].into_iter().zip(values) {
+            heat.observe(&x.parse().unwrap(), &value.into()).unwrap();
+            let drawn = heat.draw(&DrawRequest::new(1)).unwrap();
+            assert!(drawn.value(&[false, false]).is_finite());
+        }
+    }
+}
+
+#[test]
+fn what_the_model_cannot_use_is_refused() {
+    let mut heat = heat("{}", &Layout::free(2));
+    let mut refusal = |x: &str, value: f64| heat.learn(&x.parse().unwrap(), value).unwrap_err().to_string();
+    assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
+    assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
+}
+
+#[test]
+fn a_state_of_another_layout_or_version_is_refused_and_changes_nothing() {
+    let mut one = heat("{}", &Layout::free(2));
+    one.learn(&"10".parse().unwrap(), 0.1).unwrap();
+    let state = String::from_utf8(one.save().unwrap().unwrap()).unwrap();
+    let mut other = heat("{}", &Layout::free(3));
+    other.learn(&"101".parse().unwrap(), 3.0).unwrap();
+    let before = other.save().unwrap();
+    let mut refusal = |state: &str| other.restore(state.as_bytes()).unwrap_err().to_string();
+    assert_eq!(refusal(&state), "not a state of this surrogate: the bits 10 are not in the layout");
+    assert_eq!(
+        refusal(&state.replacen(":1,", ":9,", 1)),
+        "not a state of this surrogate: its version is 9, not 1"
+    );
+    let wrong = state.replace("-9.0]", "-19.0]").replace(r#""10""#, r#""101""#);
+    assert_eq!(refusal(&wrong), "not a state of this surrogate: it has 3 hyperparameters, not 4");
+    assert_eq!(other.save().unwrap(), before);
+    let wrong = state.replace("-9.0]", "-19.0]");
+    let error = one.restore(wrong.as_bytes()).unwrap_err().to_string();
+    assert_eq!(error, "not a state of this surrogate: a hyperparameter is beyond its bounds");
+}
