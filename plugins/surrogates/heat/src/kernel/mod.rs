@@ -26,7 +26,7 @@ pub(crate) fn padded(rows: usize) -> usize {
     rows.next_multiple_of(WIDTH)
 }
 
-/// Compiles a function for each instruction set, with as many rows at once as its registers hold.
+/// Compiles a function for each instruction set, with as many rows at once as are fastest.
 macro_rules! for_each_instruction_set {
     ($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
         $(#[$meta])*
@@ -35,7 +35,7 @@ macro_rules! for_each_instruction_set {
             {
                 #[target_feature(enable = "avx512f")]
                 fn avx512($($argument: $type),*) $(-> $output)? {
-                    dense::$name::<8>($($argument),*)
+                    dense::$name::<4>($($argument),*)
                 }
                 #[target_feature(enable = "avx2")]
                 fn avx2($($argument: $type),*) $(-> $output)? {
