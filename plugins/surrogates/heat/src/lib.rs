@@ -87,10 +87,7 @@ impl Heat {
     }
 
     /// The posterior at the hyperparameters that follow from the last draw's and all observations.
-    fn fitted(&mut self) -> Result<Posterior> {
-        if let Some(fitted) = &self.fitted {
-            return Ok(fitted.clone());
-        }
+    fn fit(&self) -> Result<Posterior> {
         let scale = self.scale();
         let data = Data {
             variables: &self.variables,
@@ -100,11 +97,9 @@ impl Heat {
             prior: prior(&self.options),
         };
         // Where the last hyperparameters make the matrix singular, those of the prior do not.
-        let fitted = posterior::fit(&data, &self.parameters)
+        posterior::fit(&data, &self.parameters)
             .or_else(|| posterior::fit(&data, &posterior::initial(&self.variables, data.prior)))
-            .ok_or_else(|| Error::new("the covariance of the observations is not positive definite"))?;
-        self.fitted = Some(fitted.clone());
-        Ok(fitted)
+            .ok_or_else(|| Error::new("the covariance of the observations is not positive definite"))
     }
 }
 
@@ -129,9 +124,11 @@ impl Surrogate for Heat {
         let Some(lowest) = lowest else {
             return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_l1(l1));
         };
-        let fitted = self.fitted()?;
+        let fitted = match self.fitted.take() {
+            Some(fitted) => fitted,
+            None => self.fit()?,
+        };
         self.parameters.clone_from(&fitted.parameters);
-        self.fitted = None;
         let bits = self.layout.dimension();
         let merit = match self.options.acquisition {
             AcquisitionFunction::Improvement => {
@@ -151,10 +148,16 @@ impl Surrogate for Heat {
         if self.observations.is_empty() {
             return Ok(None);
         }
-        let (fitted, scale, bits) = (self.fitted()?, self.scale(), self.layout.dimension());
+        // Kept for the next draw, which would find the same.
+        let fitted = match self.fitted.take() {
+            Some(fitted) => fitted,
+            None => self.fit()?,
+        };
+        let (scale, bits) = (self.scale(), self.layout.dimension());
         let none = ArrayView2::from_shape((0, bits), &[]).expect("no rows");
         let predictions = Predictor::new(&fitted, bits, &self.points, none).predict(points);
         let noise = fitted.amplitude * fitted.noise;
+        self.fitted = Some(fitted);
         let means = predictions.iter().map(|(mean, _)| scale.from(*mean)).collect();
         let deviations = predictions.iter().map(|(_, variance)| scale.unit() * (variance + noise).sqrt());
         Predictions::new(means, deviations.collect()).map(Some)

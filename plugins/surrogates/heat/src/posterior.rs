@@ -13,7 +13,7 @@ const LOG_NOISE_BOUNDS: (f64, f64) = (-14.0, 1.0);
 const JITTER: f64 = 1e-8;
 const STEPS: usize = 20;
 /// A difference of log posteriors that makes no difference.
-const LEAST_GAIN: f64 = 1e-3;
+const LEAST_GAIN: f64 = 1e-2;
 
 /// What is believed of the lengthscales before any value is seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,11 +56,13 @@ pub(crate) fn bounds(count: usize) -> Vec<(f64, f64)> {
 }
 
 /// The process given its hyperparameters and the data.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Posterior {
     pub(crate) parameters: Vec<f64>,
     pub(crate) similarity: Similarity,
-    /// The upper triangle has Lᵀ of K = LLᵀ, padded to `size`.
+    /// The upper triangle has K, padded to `size`.
+    covariance: Vec<f64>,
+    /// The upper triangle has Lᵀ of K = LLᵀ.
     transposed: Vec<f64>,
     pub(crate) size: usize,
     /// The constant mean that fits best.
@@ -101,6 +103,7 @@ impl Smooth for Data<'_> {
                 }
             }
         }
+        let covariance = matrix.clone();
         kernel::factor(&mut matrix, size).ok()?;
         // L⁻¹y and L⁻¹1 give the mean by generalised least squares; the padding has neither a value nor a mean.
         let (mut residual, mut ones) = (self.values.clone(), vec![1.0; count]);
@@ -120,6 +123,7 @@ impl Smooth for Data<'_> {
         energy.is_finite().then(|| Posterior {
             parameters: parameters.to_vec(),
             similarity,
+            covariance,
             transposed: matrix,
             size,
             mean,
@@ -136,7 +140,7 @@ impl Smooth for Data<'_> {
 
     /// ½⟨K⁻¹ − aaᵀ/v, ∂K⟩ with a = K⁻¹r and the amplitude v, and the prior's part.
     fn gradient(&self, posterior: &Posterior) -> Vec<f64> {
-        let Posterior { size, similarity, weights, amplitude, .. } = posterior;
+        let Posterior { size, covariance, weights, amplitude, .. } = posterior;
         let inverse = kernel::gram(&posterior.inverse_factor(), *size);
         let mut differences = Differences::new(self.bits);
         let mut trace = 0.0;
@@ -147,7 +151,7 @@ impl Smooth for Data<'_> {
             for j in 0..i {
                 let there = self.points.row(j);
                 let weight = row[j] - scaled * weights[j];
-                differences.add(here, there, weight * similarity.between(here, there));
+                differences.add(here, there, weight * covariance[j * size + i]);
             }
             trace += row[i] - scaled * weights[i];
         }

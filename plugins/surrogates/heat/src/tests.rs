@@ -67,7 +67,7 @@ fn predictions_are_those_of_a_dense_solve() {
     for options in ["{}", r#"{ "lengthscales": "common" }"#] {
         let mut heat = heat(options, &Layout::free(n));
         let (points, values) = observe(&mut heat, 30, 1);
-        let fitted = heat.fitted().unwrap();
+        let fitted = heat.fit().unwrap();
         let (theta, nugget) = hyperparameters(&fitted.parameters, n);
         let mut k: Vec<Vec<f64>> =
             (0..30).map(|i| (0..30).map(|j| covariance(&theta, &points[i], &points[j])).collect()).collect();
@@ -108,7 +108,7 @@ fn the_draw_is_the_improvement_on_the_best_total() {
     let probe: Vec<Bits> = (0..64u32).map(|mask| (0..n).map(|i| mask >> i & 1 == 1).collect()).collect();
     let predictions = heat.predict(matrix(&probe, n).view()).unwrap().unwrap();
     let noise = heat.scale().unit() * {
-        let fitted = heat.fitted().unwrap();
+        let fitted = heat.fit().unwrap();
         (fitted.amplitude * fitted.noise).sqrt()
     };
     let drawn = heat.draw(&DrawRequest::new(1).with_l1(l1).with_best_total(best)).unwrap();
@@ -143,7 +143,7 @@ fn a_pending_point_is_as_an_observation_of_its_mean() {
     assert!(pending.iter().all(|x| !points.contains(x)));
     let request = DrawRequest::new(1).with_pending(matrix(&pending, n));
     let (means, still) = (mean.draw(&DrawRequest::new(1)).unwrap(), mean.draw(&request).unwrap());
-    let fitted = bound.fitted().unwrap();
+    let fitted = bound.fit().unwrap();
     let drawn = bound.draw(&request).unwrap();
     let (theta, nugget) = hyperparameters(&fitted.parameters, n);
     let all: Vec<&Bits> = points.iter().chain(&pending).collect();
