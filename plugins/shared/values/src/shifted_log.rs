@@ -38,6 +38,15 @@ impl Shift {
         (usize::from(index) < FACTORS.len()).then_some(Self(index))
     }
 
+    /// What was chosen, as a surrogate's note: `("values", "log, shifted by 0.3")`.
+    pub fn note(self) -> (String, String) {
+        let words = match self.factor() {
+            factor if factor.is_finite() => format!("log, shifted by {factor}"),
+            _ => "as they are".to_owned(),
+        };
+        ("values".to_owned(), words)
+    }
+
     /// c: the shift as a multiple of q75 − min; infinite where the values are learned as they are.
     pub fn factor(self) -> f64 {
         FACTORS[usize::from(self.0)]

@@ -109,6 +109,10 @@ impl Surrogate for BayesLinear {
         Ok(drawn.with_l1(self.values.penalty_of_draws(request.l1())))
     }
 
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::from_iter(self.shift.map(Shift::note)))
+    }
+
     fn save(&self) -> Result<Option<Vec<u8>>> {
         let shift = self.shift.map(Shift::index);
         let saved = Saved { bayes_linear: VERSION, observations: self.observations.clone(), shift };
@@ -218,6 +222,8 @@ mod tests {
         surrogate.draw(&DrawRequest::new(1)).unwrap();
         let shift = surrogate.shift.unwrap();
         assert!(shift.factor().is_finite(), "values that grow exponentially are transformed");
+        let words = format!("log, shifted by {}", shift.factor());
+        assert_eq!(surrogate.notes().unwrap(), [("values".to_owned(), words)]);
         let state = String::from_utf8(surrogate.save().unwrap().unwrap()).unwrap();
         let mut other = observed(r#"{ "values": "auto" }"#, libm::exp);
         other.restore(state.as_bytes()).unwrap();

@@ -1,7 +1,4 @@
 //! Minimises a smooth function within bounds: L-BFGS (Nocedal 1980) with projected steps.
-//!
-//! Our own, because it is short: the crates that have L-BFGS with bounds wrap the Fortran or C code, whose last digits
-//! depend on the compiler, and `argmin` brings three times the dependencies of a plugin.
 
 use std::collections::VecDeque;
 

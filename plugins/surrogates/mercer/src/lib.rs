@@ -189,6 +189,10 @@ impl Surrogate for Mercer {
         Ok(Some(effects))
     }
 
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::from_iter(self.chosen.shift.map(Shift::note)))
+    }
+
     fn save(&self) -> Result<Option<Vec<u8>>> {
         let saved = Saved {
             mercer: VERSION,
