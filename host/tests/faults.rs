@@ -10,24 +10,11 @@ use std::sync::OnceLock;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{build, events, journals_in};
-
-const CARGO: &str = "\
-[package]
-name = \"benchmark-fault\"
-version = \"0.1.0\"
-edition = \"2024\"
-
-[lib]
-crate-type = [\"cdylib\"]
-
-[dependencies]
-plugin-api = { path = \"../workbench/plugin-api\" }
-";
+use support::{build_plugin, events, journals_in};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("fault", CARGO, include_str!("data/fault.rs")))
+    BUILT.get_or_init(|| build_plugin("benchmark-fault", include_str!("data/fault.rs")))
 }
 
 /// An experiment whose initial design goes through the whole space.

@@ -10,24 +10,11 @@ use std::sync::OnceLock;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{build, events, journals_in};
-
-const CARGO: &str = "\
-[package]
-name = \"solver-liar\"
-version = \"0.1.0\"
-edition = \"2024\"
-
-[lib]
-crate-type = [\"cdylib\"]
-
-[dependencies]
-plugin-api = { path = \"../workbench/plugin-api\" }
-";
+use support::{build_plugin, events, journals_in};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("liar", CARGO, include_str!("data/liar.rs")))
+    BUILT.get_or_init(|| build_plugin("solver-liar", include_str!("data/liar.rs")))
 }
 
 fn run(manifest: &str, results: &Path) -> Output {

@@ -8,24 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use insta::assert_snapshot;
-use support::{build, events, host, journals_in};
-
-const CARGO: &str = "\
-[package]
-name = \"benchmark-limited\"
-version = \"0.1.0\"
-edition = \"2024\"
-
-[lib]
-crate-type = [\"cdylib\"]
-
-[dependencies]
-plugin-api = { path = \"../workbench/plugin-api\" }
-";
+use support::{build_plugin, events, host, journals_in};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("limited", CARGO, include_str!("data/limited.rs")))
+    BUILT.get_or_init(|| build_plugin("benchmark-limited", include_str!("data/limited.rs")))
 }
 
 fn manifest(options: &str, solver: &str) -> String {

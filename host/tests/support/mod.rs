@@ -79,6 +79,16 @@ surrogate: random
 solver: annealing
 ";
 
+/// Builds a plugin that is this one file, and answers the folder it is in.
+pub(crate) fn build_plugin(package: &str, source: &str) -> PathBuf {
+    let manifest = format!(
+        "[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\n\n\
+         [dependencies]\nplugin-api = {{ path = \"../workbench/plugin-api\" }}\n"
+    );
+    build(package, &manifest, source)
+}
+
 /// Builds a crate in a folder of its own; dependencies are those that the boundary's tests compile too.
 pub(crate) fn build(name: &str, manifest: &str, source: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-plugins").join(name);

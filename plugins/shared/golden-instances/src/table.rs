@@ -1,9 +1,10 @@
 //! The generated instances and their lowest known values.
 //!
 //! What is marked as proven is proven up to 24 bits by enumeration and for banded instances by dynamic programming, in
-//! the tests below; for the rest by branch and bound (up to 80 bits in its tests, all with
-//! `cargo test --release -p solver-branch-and-bound -- --ignored`). What is not proven is the lowest value of 20 tabu
-//! searches; the semidefinite bound is 8 to 16 % below it.
+//! the tests below; for the rest by branch and bound: up to 80 bits in its tests, larger ones by
+//! `cargo run -p golden-instances --example write NAME > p.sparse` and
+//! `host solve p.sparse --solver 'branch-and-bound[nodes=1000000]'`, whose gap is then 0. What is not proven is the lowest
+//! value of 20 tabu searches; the semidefinite bound is 8 to 16 % below it.
 
 use crate::{Family, Instance};
 

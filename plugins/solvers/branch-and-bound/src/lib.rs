@@ -110,19 +110,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "takes minutes; with --release, it proves the recorded minima of all sizes"]
-    fn the_recorded_minima_are_proven() {
-        // Banded ones are proven where they are generated, and take longer here.
-        let others = instances_up_to(usize::MAX).into_iter().filter(|i| !i.name.starts_with("banded"));
-        for instance in others.filter(|instance| instance.proven) {
-            let options = Options { nodes: 1_000_000 };
-            let answer = BranchAndBound(options).minimize(&Problem::new(instance.function), 1).unwrap();
-            let best = instance.best_known;
-            assert_eq!((answer.value(), answer.bound()), (best, Some(best)), "{}", instance.name);
-        }
-    }
-
-    #[test]
     fn limits_are_kept_and_told_and_more_nodes_prove_more() {
         let function = || instance("uniform_n100_3").function;
         let nodes = |answer: &Answer| answer.counts()[0].1;
