@@ -38,11 +38,11 @@ impl From<PlanError> for Diagnostic {
                 diagnostic.because(source).hint("leave `encoder` out, and one that fits is chosen")
             }
             PlanError::Kind { .. } | PlanError::Groups { .. } => {
-                diagnostic.hint("`annealing` and `exhaustive` take any function and keep groups")
+                diagnostic.hint("`annealing`, `ascent` and `exhaustive` take any function and keep groups")
             }
-            PlanError::Constraint { .. } => diagnostic.hint(
-                "`exhaustive` keeps all constraints, in spaces small enough to be tried point by point",
-            ),
+            PlanError::Constraint { .. } => {
+                diagnostic.hint("`ascent` keeps all constraints, and so does `exhaustive` in small spaces")
+            }
             PlanError::SmallSpace { points, .. } => {
                 diagnostic.hint(format!("set `budget.initial` to at most {points}"))
             }
