@@ -123,11 +123,6 @@ impl Journal {
         Ok(())
     }
 
-    /// An error at the line after those so far.
-    pub fn mismatch_at_next(&self, what: &str) -> RecordError {
-        RecordError(format!("{}:{}: {what}", self.path.display(), self.line + 1))
-    }
-
     fn mismatch(&self, what: &str) -> RecordError {
         RecordError(format!("{}:{}: {what}", self.path.display(), self.line))
     }

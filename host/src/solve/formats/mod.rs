@@ -66,18 +66,13 @@ pub fn parse(label: &str, extension: &str, input: Box<dyn Read>) -> Result<Quadr
     };
     let mut input = Input::with_capacity(1 << 16, input);
     let read = read(&mut input)
-        .and_then(|f| if magnitude(&f).is_finite() { Ok(f) } else { Err(ProblemError::Sum.at((1, 1))) });
+        .and_then(|f| if f.magnitude().is_finite() { Ok(f) } else { Err(ProblemError::Sum.at((1, 1))) });
     read.map_err(|misread| misread.diagnostic(label, form))
 }
 
 /// Whether a path stands for the standard input.
 pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-/// The sum of all coefficients without their signs: no value is further from 0.
-fn magnitude(f: &Quadratic) -> f64 {
-    f.constant().abs() + f.linear().iter().chain(f.pairs()).map(|value| value.abs()).sum::<f64>()
 }
 
 /// A file with this text, for tests.
