@@ -9,7 +9,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use support::{SMALLEST, command, host, journals_in, output};
+use serde_json::Value as Json;
+use support::{SMALLEST, command, events, host, journals_in, output};
 
 const BENCHMARKS: &[(&str, &str)] = &[
     ("bqp", "{ n: 8 }"),
@@ -72,6 +73,54 @@ fn every_surrogate_runs() {
         let journals = run(&manifest, &[]);
         assert_snapshot!(format!("surrogate {surrogate}"), journals["exhaustive-seed1"]);
     }
+}
+
+#[test]
+fn relabelled_models_see_other_bits_and_results_have_the_objectives_own_levels() {
+    let manifest = "name: relabelled\nseeds: 2\nbudget: { initial: 4, evaluations: 6 }\npenalty: { l1: 0.5 }\n\
+        benchmark: { use: bqp, options: { n: 10 } }\nmethods:\n  one: { surrogate: heat, solver: ascent }\n  \
+        two: { surrogate: horseshoe, solver: psr }\n";
+    let (plain, relabelled) = (run(manifest, &[]), run(manifest, &["--set", "relabel=true"]));
+    let mut masks = BTreeMap::new();
+    for (trial, journal) in &relabelled {
+        let (events, plain) = (events(journal), events(&plain[trial]));
+        let initial = |events: &[Json]| events[1..9].to_vec();
+        assert_eq!(initial(&events), initial(&plain), "the same first points, values and penalties");
+        let mut proposed = None;
+        for event in &events {
+            let levels = |point: &Json| -> Vec<bool> {
+                point.as_array().unwrap().iter().map(|level| level == 1).collect()
+            };
+            if let Some(point) = event.get("point").filter(|_| event["event"] == "evaluating") {
+                let point = levels(point);
+                if let Some(answer) = proposed.take() {
+                    let answer: Vec<bool> = answer;
+                    let mask: String =
+                        point.iter().zip(&answer).map(|(a, b)| if a == b { '0' } else { '1' }).collect();
+                    let seed = trial.rsplit('-').next().unwrap().to_owned();
+                    assert_eq!(
+                        masks.entry(seed).or_insert_with(|| mask.clone()),
+                        &mask,
+                        "one labelling for a seed"
+                    );
+                }
+                let ones = point.iter().filter(|&&bit| bit).count() as f64;
+                let evaluated = events.iter().find(|other| {
+                    other["event"] == "evaluated" && other["evaluation"] == event["evaluation"]
+                });
+                assert_eq!(evaluated.unwrap()["penalty"], 0.5 * ones);
+            }
+            if event["event"] == "proposed" && event["choice"] == "answer" {
+                let bits = event["answers"][0]["bits"].as_str().unwrap();
+                proposed = Some(bits.chars().map(|bit| bit == '1').collect());
+            }
+        }
+    }
+    let masks: Vec<String> = masks.into_values().collect();
+    assert!(
+        masks.len() == 2 && masks[0] != masks[1] && masks.iter().all(|mask| mask.contains('1')),
+        "{masks:?}"
+    );
 }
 
 /// Two surrogates that take turns, each with its solver.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use crate::{Error, Quadratic, Result};
+use crate::{Error, Penalty, Quadratic, Result};
 
 /// A function of bits, drawn from a surrogate; cheap to clone.
 #[derive(Clone)]
@@ -155,15 +155,24 @@ impl Acquisition {
         }
     }
 
-    /// With the penalty `l1` for each bit set: f + λ‖x‖₁.
-    pub fn with_l1(self, l1: f64) -> Self {
+    /// With `penalty` added at each point.
+    ///
+    /// # Panics
+    /// Where the penalty is for another number of bits.
+    pub fn with_penalty(self, penalty: &Penalty) -> Self {
         match self {
-            f if l1 == 0.0 => f,
+            f if penalty.is_zero() => f,
             Self::Quadratic(mut f) => {
-                f.add_to_each_linear(l1);
+                match penalty.origin() {
+                    None => f.add_to_each_linear(penalty.lambda()),
+                    Some(origin) => {
+                        f.add_constant(penalty.of(&vec![false; origin.len()]));
+                        (0..origin.len()).for_each(|i| f.add_linear(i, penalty.weight(i)));
+                    }
+                }
                 Self::Quadratic(f)
             }
-            Self::General(f) => Self::General(Arc::new(Penalised { f, l1 })),
+            Self::General(f) => Self::General(Arc::new(Penalised { f, penalty: penalty.clone() })),
         }
     }
 }
@@ -201,15 +210,15 @@ impl FromStr for AcquisitionKind {
     }
 }
 
-/// A general function with a penalty for each bit set.
+/// A general function with a penalty.
 struct Penalised {
     f: Arc<dyn Function>,
-    l1: f64,
+    penalty: Penalty,
 }
 
 impl Penalised {
-    fn penalty(&self, bits: impl Iterator<Item = bool>) -> f64 {
-        self.l1 * bits.filter(|&bit| bit).count() as f64
+    fn flip_cost(&self, i: usize, bit: bool) -> f64 {
+        if self.penalty.costs(i, bit) { -self.penalty.lambda() } else { self.penalty.lambda() }
     }
 }
 
@@ -219,18 +228,16 @@ impl Function for Penalised {
     }
 
     fn value(&self, bits: &[bool]) -> f64 {
-        self.f.value(bits) + self.penalty(bits.iter().copied())
+        self.f.value(bits) + self.penalty.of(bits)
     }
 
     fn flip_gain(&self, bits: &[bool], i: usize) -> f64 {
-        self.f.flip_gain(bits, i) + if bits[i] { -self.l1 } else { self.l1 }
+        self.f.flip_gain(bits, i) + self.flip_cost(i, bits[i])
     }
 
     fn values(&self, points: ArrayView2<'_, bool>, values: &mut [f64]) {
         self.f.values(points, values);
-        for (value, bits) in values.iter_mut().zip(points.rows()) {
-            *value += self.penalty(bits.iter().copied());
-        }
+        each_row(points, |row, bits| values[row] += self.penalty.of(bits));
     }
 
     fn move_gains(
@@ -240,12 +247,30 @@ impl Function for Penalised {
         mut gains: ArrayViewMut2<'_, f64>,
     ) {
         self.f.move_gains(points, groups, gains.view_mut());
-        for ((row, i), &bit) in points.indexed_iter() {
-            // A move within a group leaves the number of bits set as it is.
-            if !groups.iter().any(|group| group.contains(&i)) {
-                gains[(row, i)] += if bit { -self.l1 } else { self.l1 };
+        let mut next = 0;
+        let free = groups.iter().flat_map(|group| {
+            let free = next..group.start;
+            next = group.end;
+            free
+        });
+        let free: Vec<usize> = free.collect();
+        for i in free.into_iter().chain(next..points.ncols()) {
+            for (gain, &bit) in gains.column_mut(i).iter_mut().zip(points.column(i)) {
+                *gain += self.flip_cost(i, bit);
             }
         }
+        // A move within a group clears one bit and sets another: with λ for each bit set that costs nothing.
+        if self.penalty.origin().is_none() {
+            return;
+        }
+        each_row(points, |row, bits| {
+            for group in groups {
+                let set = set_bit(bits, group);
+                for i in group.clone().filter(|&i| i != set) {
+                    gains[(row, i)] += self.penalty.weight(i) - self.penalty.weight(set);
+                }
+            }
+        });
     }
 }
 
@@ -282,31 +307,45 @@ mod tests {
         points
     }
 
+    fn after_move(bits: &[bool], groups: &[Range<usize>], i: usize) -> Vec<bool> {
+        let mut there = bits.to_vec();
+        match groups.iter().find(|group| group.contains(&i)) {
+            Some(group) => {
+                there[group.clone()].fill(false);
+                there[i] = true;
+            }
+            None => there[i] = !there[i],
+        }
+        there
+    }
+
     #[test]
-    fn the_penalty_is_that_of_the_bits_set_in_every_method() {
+    fn the_penalty_is_in_every_method() {
         let layout = Layout::with_groups(8, vec![1..4, 6..8]).unwrap();
         let points = points(&layout);
-        for plain in both() {
-            let penalised = plain.clone().with_l1(0.25);
+        let set = Penalty::l1(0.25);
+        let turned = set.clone().from_point("10110001".parse().unwrap());
+        for (plain, penalty) in both().into_iter().flat_map(|f| [(f.clone(), &set), (f, &turned)]) {
+            let penalised = plain.clone().with_penalty(penalty);
             let mut values = vec![0.0; 30];
             let mut gains = [Array2::zeros((30, 8)), Array2::zeros((30, 8))];
             penalised.values(points.view(), &mut values);
             plain.move_gains(points.view(), layout.groups(), gains[0].view_mut());
             penalised.move_gains(points.view(), layout.groups(), gains[1].view_mut());
             for (row, bits) in points.rows().enumerate() {
-                let ones = bits.iter().filter(|&&bit| bit).count() as f64;
-                assert!((penalised.value(bits) - plain.value(bits) - 0.25 * ones).abs() < 1e-12);
+                assert!((penalised.value(bits) - plain.value(bits) - penalty.of(bits)).abs() < 1e-12);
                 assert_eq!(values[row].to_bits(), penalised.value(bits).to_bits());
-                for (i, bit) in bits.iter().enumerate() {
-                    let sign = if *bit { -0.25 } else { 0.25 };
+                for i in 0..8 {
+                    let mut turned = bits.to_vec();
+                    turned[i] = !turned[i];
                     let single = penalised.flip_gain(bits, i) - plain.flip_gain(bits, i);
-                    assert!((single - sign).abs() < 1e-12);
-                    let free = layout.groups().iter().all(|group| !group.contains(&i));
+                    assert!((single - (penalty.of(&turned) - penalty.of(bits))).abs() < 1e-12);
                     let all = gains[1][(row, i)] - gains[0][(row, i)];
-                    assert!((all - if free { sign } else { 0.0 }).abs() < 1e-12);
+                    let moved = after_move(bits, layout.groups(), i);
+                    assert!((all - (penalty.of(&moved) - penalty.of(bits))).abs() < 1e-12);
                 }
             }
-            let same = plain.clone().with_l1(0.0);
+            let same = plain.clone().with_penalty(&Penalty::default());
             assert_eq!(same.value(points.row(0)).to_bits(), plain.value(points.row(0)).to_bits());
         }
     }
@@ -320,14 +359,7 @@ mod tests {
             f.move_gains(points.view(), layout.groups(), gains.view_mut());
             for (row, bits) in points.rows().enumerate() {
                 for i in 0..8 {
-                    let mut there = bits.to_vec();
-                    match layout.groups().iter().find(|group| group.contains(&i)) {
-                        Some(group) => {
-                            there[group.clone()].fill(false);
-                            there[i] = true;
-                        }
-                        None => there[i] = !there[i],
-                    }
+                    let there = after_move(bits, layout.groups(), i);
                     let change = f.value(&there) - f.value(bits);
                     assert!((gains[(row, i)] - change).abs() < 1e-12, "move {i} of {bits:?}");
                 }
@@ -338,7 +370,7 @@ mod tests {
     #[test]
     fn points_and_gains_may_stand_in_any_order_in_memory() {
         let points = points(&Layout::free(8));
-        for f in both().into_iter().chain(both().map(|f| f.with_l1(0.5))) {
+        for f in both().into_iter().chain(both().map(|f| f.with_penalty(&Penalty::l1(0.5)))) {
             let (mut values, mut backwards) = (vec![0.0; 30], vec![0.0; 30]);
             f.values(points.view(), &mut values);
             f.values(points.view().slice(s![..;-1, ..]), &mut backwards);

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::{Acquisition, AcquisitionKind, BitMatrix, Bits, Error, Evaluation, Result};
+use crate::{Acquisition, AcquisitionKind, BitMatrix, Bits, Error, Evaluation, Penalty, Result};
 
 /// Learns the values of points, and draws functions of bits that a solver minimizes.
 ///
@@ -13,8 +13,8 @@ pub trait Surrogate: Send {
     /// values alone ignores it.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()>;
 
-    /// Draws the function to be minimised, complete with the penalty: `request.l1()` for each bit set.
-    /// [`Acquisition::with_l1`] adds it to a draw of the objective's values.
+    /// Draws the function to be minimised, complete with the penalty that the request has.
+    /// [`Acquisition::with_penalty`] adds it to a draw of the objective's values.
     ///
     /// The same calls before and the same request now give the same function. It is finite at every point that the
     /// layout admits.
@@ -58,16 +58,17 @@ pub trait Surrogate: Send {
 /// What a surrogate is told when it is asked to draw.
 ///
 /// ```
-/// use plugin_api::DrawRequest;
+/// use plugin_api::{DrawRequest, Penalty};
 ///
-/// let request = DrawRequest::new(7).with_l1(0.1).with_iteration(3);
-/// assert_eq!((request.seed(), request.l1(), request.best_total()), (7, 0.1, None));
+/// let request = DrawRequest::new(7).with_penalty(Penalty::l1(0.1)).with_iteration(3);
+/// assert_eq!((request.seed(), request.penalty().of(&[true, true]), request.best_total()), (7, 0.2, None));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawRequest {
     seed: u64,
     iteration: usize,
-    l1: f64,
+    penalty: Penalty,
+    noisy: bool,
     best_total: Option<f64>,
     best_points: BitMatrix,
     pending: BitMatrix,
@@ -77,7 +78,15 @@ impl DrawRequest {
     /// The first draw of a search without a penalty, with nothing known yet.
     pub fn new(seed: u64) -> Self {
         let none = BitMatrix::new(0);
-        Self { seed, iteration: 1, l1: 0.0, best_total: None, best_points: none.clone(), pending: none }
+        Self {
+            seed,
+            iteration: 1,
+            penalty: Penalty::default(),
+            noisy: false,
+            best_total: None,
+            best_points: none.clone(),
+            pending: none,
+        }
     }
 
     /// With the number of the iteration, counted from 1.
@@ -86,9 +95,15 @@ impl DrawRequest {
         self
     }
 
-    /// With a penalty for each bit set.
-    pub fn with_l1(mut self, l1: f64) -> Self {
-        self.l1 = l1;
+    /// With what the experiment adds to the values.
+    pub fn with_penalty(mut self, penalty: Penalty) -> Self {
+        self.penalty = penalty;
+        self
+    }
+
+    /// For an objective whose values differ from one evaluation of a point to the next, or not.
+    pub fn with_noisy(mut self, noisy: bool) -> Self {
+        self.noisy = noisy;
         self
     }
 
@@ -120,9 +135,14 @@ impl DrawRequest {
         self.iteration
     }
 
-    /// λ, the experiment's penalty for each bit set: finite, and not negative.
-    pub fn l1(&self) -> f64 {
-        self.l1
+    /// What the experiment adds to the values.
+    pub fn penalty(&self) -> &Penalty {
+        &self.penalty
+    }
+
+    /// Whether a point may have another value when it is evaluated again.
+    pub fn noisy(&self) -> bool {
+        self.noisy
     }
 
     /// The lowest value and penalty observed so far, low being good; `None` before the first value.

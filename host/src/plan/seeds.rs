@@ -27,6 +27,11 @@ impl Seeds {
         self.derive("initial design", 0)
     }
 
+    /// For other names of the levels.
+    pub fn relabel(&self) -> u64 {
+        self.derive("relabel", 0)
+    }
+
     /// For the noise of an evaluation.
     pub fn evaluation(&self, evaluation: usize) -> u64 {
         self.derive("evaluation", evaluation)
@@ -65,12 +70,12 @@ mod tests {
         let mut seen = BTreeSet::new();
         for (experiment, seed) in [("a", 1), ("a", 2), ("b", 1)] {
             let seeds = Seeds::new(experiment, seed);
-            seen.extend([seeds.instance(), seeds.initial_design()]);
+            seen.extend([seeds.instance(), seeds.initial_design(), seeds.relabel()]);
             for i in 0..10 {
                 seen.extend([seeds.evaluation(i), seeds.draw(i), seeds.solve(i), seeds.unseen(i)]);
             }
         }
-        assert_eq!(seen.len(), 3 * 42);
+        assert_eq!(seen.len(), 3 * 43);
     }
 
     #[test]

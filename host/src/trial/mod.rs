@@ -7,6 +7,7 @@ mod initial_design;
 mod optimize;
 mod problem;
 mod recording;
+mod relabel;
 mod turns;
 mod unseen;
 
@@ -16,13 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use plugin_api::load::Plugin;
-use plugin_api::{Benchmark, Encoder, Kind, Layout, Sense, Solver};
+use plugin_api::{Benchmark, Encoder, Kind, Layout, Penalty, Sense, Solver};
 use serde_json::{Map, Value as Json};
 
 pub use self::recording::Listener;
 
 use self::optimize::{Known, Parts, Recorder, optimize};
 use self::recording::Recording;
+use self::relabel::Relabelled;
 use self::turns::{Turn, Turns};
 use crate::diagnostic::Diagnostic;
 use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
@@ -141,8 +143,16 @@ impl OpenTrial {
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
         let shadows = trial.method.shadows.iter().map(|spec| make_solver(plugins, spec));
         let shadows = shadows.collect::<Result<_, _>>()?;
+        let mut penalty = Penalty::l1(trial.keys.penalty.l1);
+        let mut encoder: Box<dyn Encoder> = Box::new(encoder);
+        if trial.keys.relabel.0 {
+            let relabelled = Relabelled::new(encoder, seeds.relabel());
+            let relabelled = relabelled.map_err(failed(Kind::Encoder, &trial.encoder))?;
+            penalty = relabelled.penalty(penalty);
+            encoder = Box::new(relabelled);
+        }
         let turns = self.make_turns(&encoder.layout())?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder: Box::new(encoder), turns, shadows })
+        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns, shadows })
     }
 
     fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use plugin_api::{
-    Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, Evaluation, Layout, Point, Sense, Solver,
-    Space,
+    Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, Evaluation, Layout, Penalty, Point, Sense,
+    Solver, Space,
 };
 
 use serde_json::{Map, Value as Json};
@@ -31,6 +31,8 @@ pub(super) struct Parts {
     pub(super) space: Space,
     /// Between its points and the model's bits.
     pub(super) encoder: Box<dyn Encoder>,
+    /// What bits cost.
+    pub(super) penalty: Penalty,
     /// The surrogates, each with the solver that is followed.
     pub(super) turns: Turns,
     /// Solvers that are not followed; each with its name.
@@ -168,7 +170,7 @@ impl<'r> Optimization<'r> {
         let took = started.elapsed();
 
         // The value is on disk before anything else is done with it.
-        let penalty = self.keys.penalty.l1 * bits.count_ones() as f64;
+        let penalty = self.parts.penalty.of(&bits);
         let total = outcome.value().map(|value| value + self.sign * penalty);
         if let Some(total) = total {
             self.best.add(Best { total: self.sign * total, bits: bits.clone(), point });
@@ -273,7 +275,8 @@ impl<'r> Optimization<'r> {
         let started = Instant::now();
         let mut request = DrawRequest::new(self.seeds.draw(iteration))
             .with_iteration(iteration)
-            .with_l1(self.keys.penalty.l1);
+            .with_penalty(self.parts.penalty.clone())
+            .with_noisy(!self.parts.benchmark.deterministic());
         if let Some(best) = self.best.first() {
             let points = self.best.matrix(self.layout.dimension());
             request = request.with_best_total(best.total).with_best_points(points);

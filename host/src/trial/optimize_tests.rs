@@ -9,7 +9,8 @@ use super::testing::Events;
 use super::*;
 use crate::manifest::keys::budget::Budget;
 use crate::manifest::keys::evaluation::Evaluation as EvaluationKey;
-use crate::manifest::keys::penalty::Penalty;
+use crate::manifest::keys::penalty::Penalty as PenaltyKey;
+use crate::manifest::keys::relabel::Relabel;
 
 /// Value 10 for each of three bits, maximised or minimised; all three together are not allowed where `limited`.
 struct Tens {
@@ -66,7 +67,7 @@ impl Surrogate for Notes {
     }
     fn draw(&mut self, request: &DrawRequest) -> PluginResult<Acquisition> {
         self.told.lock().unwrap().draws.push(request.clone());
-        Ok(Acquisition::from(Quadratic::zero(3)).with_l1(request.l1()))
+        Ok(Acquisition::from(Quadratic::zero(3)).with_penalty(request.penalty()))
     }
     fn notes(&self) -> PluginResult<Vec<(String, String)>> {
         let draws = self.told.lock().unwrap().draws.len();
@@ -128,12 +129,14 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         benchmark: Box::new(Tens { maximize: case.maximize, limited: case.limited }),
         space: Space::binary(3),
         encoder: Box::new(Same),
+        penalty: Penalty::l1(0.25),
         turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect()),
         shadows,
     };
     let keys = Settings {
         budget: Budget { initial: 2, evaluations: case.evaluations },
-        penalty: Penalty { l1: 0.25 },
+        penalty: PenaltyKey { l1: 0.25 },
+        relabel: Relabel(false),
         evaluation: EvaluationKey::default(),
     };
     let mut events = Events::default();
@@ -173,7 +176,7 @@ fn a_draw_is_told_the_iteration_the_penalty_and_the_best_points_and_so_are_solve
     for (i, (draw, (_, starts, unwanted))) in told.draws.iter().zip(&told.problems).enumerate() {
         let best = evaluated(&events)[i + 1].best;
         // Low is good for the model.
-        assert_eq!((draw.l1(), draw.best_total()), (0.25, best.map(|best| -best)));
+        assert_eq!((draw.penalty().lambda(), draw.best_total()), (0.25, best.map(|best| -best)));
         let points: Vec<Bits> = draw.best_points().rows().map(|row| Bits::from(row.to_vec())).collect();
         assert_eq!((&points, *unwanted), (starts, i + 2));
         assert_eq!(points.len(), i + 2);

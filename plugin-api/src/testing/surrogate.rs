@@ -3,7 +3,8 @@
 use super::function::check_acquisition;
 use crate::random::normal;
 use crate::{
-    AcquisitionKind, BitMatrix, Bits, DrawRequest, Effect, Evaluation, Layout, Predictions, Surrogate, rng,
+    AcquisitionKind, BitMatrix, Bits, DrawRequest, Effect, Evaluation, Layout, Penalty, Predictions,
+    Surrogate, rng,
 };
 
 /// Checks what [`Surrogate`] promises, on free bits and on groups, with and without a penalty.
@@ -54,10 +55,14 @@ fn observe(surrogate: &mut impl Surrogate, bits: &Bits, evaluation: &Evaluation)
     outcome.unwrap_or_else(|error| panic!("observe({bits}, {evaluation:?}): {error}"));
 }
 
-/// Every other one has a penalty; all have the points observed, and one under way.
+/// Every other one has a penalty, half of these with bits turned over; all have the points observed, and one under way.
 fn request(step: u64, layout: &Layout, observed: &mut [(f64, Bits)]) -> DrawRequest {
-    let l1 = if step % 2 == 1 { 0.25 } else { 0.0 };
-    let total = |(value, bits): &(f64, Bits)| value + l1 * bits.count_ones() as f64;
+    let penalty = match step % 4 {
+        1 => Penalty::l1(0.25),
+        3 => Penalty::l1(0.25).from_point(layout.random(&mut rng(step))),
+        _ => Penalty::default(),
+    };
+    let total = |(value, bits): &(f64, Bits)| value + penalty.of(bits);
     observed.sort_by(|a, b| total(a).total_cmp(&total(b)));
     let mut best = BitMatrix::new(layout.dimension());
     best.extend(observed.iter().map(|(_, bits)| bits));
@@ -65,8 +70,9 @@ fn request(step: u64, layout: &Layout, observed: &mut [(f64, Bits)]) -> DrawRequ
     pending.push(&layout.random(&mut rng(step)));
     DrawRequest::new(step)
         .with_iteration(step as usize + 1)
-        .with_l1(l1)
         .with_best_total(total(&observed[0]))
+        .with_penalty(penalty)
+        .with_noisy(step % 3 == 2)
         .with_best_points(best)
         .with_pending(pending)
 }

@@ -7,8 +7,8 @@ use plugin_api::ndarray::{Array2, s};
 use plugin_api::serde_json::{Value, json};
 use plugin_api::{
     Acquisition, AcquisitionKind, Answer, Benchmark, BitMatrix, Bits, Constraint, DrawRequest, Effect,
-    Encoder, Error, Evaluation, Layout, Literal, Point, Problem, Quadratic, Rule, Sense, Solver, Space, Stop,
-    Surrogate, Variable,
+    Encoder, Error, Evaluation, Layout, Literal, Penalty, Point, Problem, Quadratic, Rule, Sense, Solver,
+    Space, Stop, Surrogate, Variable,
 };
 
 use crate::plugin;
@@ -181,7 +181,8 @@ fn all_of_a_request_arrives() {
     };
     let full = DrawRequest::new(u64::MAX)
         .with_iteration(usize::MAX)
-        .with_l1(5e-324)
+        .with_penalty(Penalty::l1(5e-324).from_point(bits("010")))
+        .with_noisy(true)
         .with_best_total(-0.0)
         .with_best_points(matrix(&["101", "001"]))
         .with_pending(matrix(&["111"]));
@@ -190,6 +191,9 @@ fn all_of_a_request_arrives() {
     }
     let error = surrogate.draw(&request().with_pending(matrix(&["1"]))).err().expect("another length");
     assert_eq!(error, Error::new("rows of 1 bits where a point has 3"));
+    let penalty = Penalty::l1(1.0).from_point(bits("01"));
+    let error = surrogate.draw(&request().with_penalty(penalty)).err().expect("another length");
+    assert_eq!(error, Error::new("a penalty of 2 bits for a model of 3"));
 }
 
 #[test]
@@ -211,7 +215,7 @@ fn coefficients_that_are_not_finite_are_refused_on_arrival() {
     let mut surrogate = plugin("surrogate").surrogate(&none(), &Layout::free(2)).unwrap();
     surrogate.observe(&bits("10"), &f64::MAX.into()).unwrap();
     // The penalty is added on the other side, to what was finite there.
-    let error = surrogate.draw(&request().with_l1(f64::MAX)).err().expect("refused");
+    let error = surrogate.draw(&request().with_penalty(Penalty::l1(f64::MAX))).err().expect("refused");
     assert_eq!(error, Error::new("a coefficient is inf"));
 }
 

@@ -11,7 +11,7 @@ use plugin_api::serde_json::{Value, json};
 use plugin_api::tracing::Level;
 use plugin_api::{
     Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, ErrorKind, Evaluation, Function, Layout,
-    Point, Problem, Quadratic, Result, Solver, Space, Surrogate,
+    Penalty, Point, Problem, Quadratic, Result, Solver, Space, Surrogate,
 };
 
 use crate::log::heard_during;
@@ -208,7 +208,9 @@ fn a_panic_in_a_function_of_one_dylib_is_the_error_of_the_solver_in_another() {
     assert_eq!(error.message(), note("surrogate", "panic!(\"the gain", "the gain of bit 1"));
     for (panics, note) in bulk_notes(2) {
         // Within the penalty, which is a function of the same dylib, and without.
-        for function in [panicking_function(panics), panicking_function(panics).with_l1(0.5)] {
+        for function in
+            [panicking_function(panics), panicking_function(panics).with_penalty(&Penalty::l1(0.5))]
+        {
             let error = minimize(function).unwrap_err();
             assert_eq!((error.kind(), error.message()), (ErrorKind::Panicked, note.as_str()));
         }

@@ -11,6 +11,7 @@ pub mod methods;
 pub mod name;
 pub mod penalty;
 pub mod plugin_directories;
+pub mod relabel;
 pub mod seeds;
 pub mod sweep;
 
@@ -112,6 +113,9 @@ manifest! {
         budget: budget::Budget,
         penalty: penalty::Penalty,
         evaluation: evaluation::Evaluation,
+        /// Left out where it is off, so that plans from before there was the key keep their hash.
+        #[serde(skip_serializing_if = "relabel::Relabel::is_off")]
+        relabel: relabel::Relabel,
     }
     last {
         /// Absent only where it is a mistake.

@@ -13,8 +13,8 @@ use super::{close, closed, from_json, report_close, to_json};
 use crate::abi::guard::{WireResult, guard, unwire};
 use crate::abi::shared::{SharedQuadratic, SharedRows};
 use crate::{
-    Acquisition, AcquisitionKind, BitMatrix, Bits, DrawRequest, Effect, Error, Evaluation, Predictions,
-    Quadratic, Result, Surrogate,
+    Acquisition, AcquisitionKind, BitMatrix, Bits, DrawRequest, Effect, Error, Evaluation, Penalty,
+    Predictions, Quadratic, Result, Surrogate,
 };
 
 #[sabi_trait]
@@ -53,6 +53,13 @@ pub trait DrawRequestWire {
     fn best_points(&self) -> ROption<SharedRows>;
     #[sabi(last_prefix_field)]
     fn pending(&self) -> ROption<SharedRows>;
+    /// The point that costs nothing; empty where that is the one without a bit set.
+    fn penalty_origin(&self) -> RSlice<'_, bool> {
+        RSlice::EMPTY
+    }
+    fn noisy(&self) -> bool {
+        false
+    }
 }
 
 pub(crate) type DrawRequestRef<'a> = DrawRequestWire_TO<'a, RRef<'a, ()>>;
@@ -185,9 +192,17 @@ impl Drop for PluginSurrogate {
 
 fn read_request(wire: &DrawRequestRef<'_>, dimension: usize) -> Result<DrawRequest> {
     let matrix = |rows: ROption<SharedRows>| BitMatrix::received(dimension, rows.into_option());
+    let (mut penalty, origin) = (Penalty::l1(wire.l1()), wire.penalty_origin());
+    if !origin.is_empty() {
+        if origin.len() != dimension {
+            return Err(Error::new(format!("a penalty of {} bits for a model of {dimension}", origin.len())));
+        }
+        penalty = penalty.from_point(Bits::from(origin.as_slice()));
+    }
     let request = DrawRequest::new(wire.seed())
         .with_iteration(wire.iteration())
-        .with_l1(wire.l1())
+        .with_penalty(penalty)
+        .with_noisy(wire.noisy())
         .with_best_points(matrix(wire.best_points())?)
         .with_pending(matrix(wire.pending())?);
     Ok(match wire.best_total() {
@@ -286,7 +301,7 @@ impl DrawRequestWire for DrawRequest {
         self.iteration()
     }
     fn l1(&self) -> f64 {
-        self.l1()
+        self.penalty().lambda()
     }
     fn best_total(&self) -> ROption<f64> {
         self.best_total().into()
@@ -296,6 +311,12 @@ impl DrawRequestWire for DrawRequest {
     }
     fn pending(&self) -> ROption<SharedRows> {
         self.pending().shared().into()
+    }
+    fn penalty_origin(&self) -> RSlice<'_, bool> {
+        self.penalty().origin().map_or(RSlice::EMPTY, |origin| RSlice::from_slice(origin))
+    }
+    fn noisy(&self) -> bool {
+        self.noisy()
     }
 }
 

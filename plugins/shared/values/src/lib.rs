@@ -8,14 +8,16 @@
 //! values the same result, and is finite for all finite values, however many, equal, large or close together.
 //!
 //! A transformed value is not a sum of terms of the objective and of the penalty any more, so a model learns the *total*
-//! ([`Values::total`]) and adds no penalty to what it draws ([`Values::penalty_of_draws`]). λ comes with each request, so values
-//! are transformed when a function is drawn, from those that were observed.
+//! ([`Values::total`]) and adds no penalty to what it draws ([`Values::complete`]). The penalty comes with each request, so
+//! values are transformed when a function is drawn, from those that were observed.
 
 mod normal; // the inverse of the normal distribution function
 mod order; // ranks and quantiles
 mod shifted_log; // `auto`
 mod standard; // mean 0 and deviation 1
 mod warps; // the others
+
+use plugin_api::{Acquisition, Penalty};
 
 pub use normal::normal_quantile;
 pub use shifted_log::{Chosen, Shift, choose};
@@ -48,18 +50,18 @@ impl Values {
     }
 
     /// What a model learns of an observation, before the transformation: the bare value where that is raw, else with
-    /// the penalty `l1` for each of its bits set.
-    pub fn total(self, value: f64, bits_set: usize, l1: f64) -> f64 {
+    /// the penalty of its bits.
+    pub fn total(self, value: f64, bits: &[bool], penalty: &Penalty) -> f64 {
         if self.is_raw() {
             return value;
         }
         // The largest numbers may have no finite sum.
-        (value + l1 * bits_set as f64).clamp(-f64::MAX, f64::MAX)
+        (value + penalty.of(bits)).clamp(-f64::MAX, f64::MAX)
     }
 
-    /// The penalty for each bit set that is still to be added to what the model draws.
-    pub fn penalty_of_draws(self, l1: f64) -> f64 {
-        if self.is_raw() { l1 } else { 0.0 }
+    /// What the model drew of what it learned, with the penalty where that is still to be added.
+    pub fn complete(self, drawn: Acquisition, penalty: &Penalty) -> Acquisition {
+        if self.is_raw() { drawn.with_penalty(penalty) } else { drawn }
     }
 
     /// The transformed totals, for a model without a score of its own: `auto` is then the shift under which they look most
@@ -93,7 +95,7 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use plugin_api::random::{exponential, normal};
-    use plugin_api::rng;
+    use plugin_api::{Quadratic, rng};
 
     use super::*;
 
@@ -151,11 +153,13 @@ mod tests {
 
     #[test]
     fn only_raw_values_leave_the_penalty_to_the_draw() {
+        let bits = [true, false, true, true];
         for values in ALL {
-            let (total, penalty) = (values.total(2.0, 3, 0.5), values.penalty_of_draws(0.5));
-            assert_eq!((total, penalty), if values.is_raw() { (2.0, 0.5) } else { (3.5, 0.0) });
+            let total = values.total(2.0, &bits, &Penalty::l1(0.5));
+            let drawn = values.complete(Quadratic::zero(4).into(), &Penalty::l1(0.5)).value(&bits);
+            assert_eq!((total, drawn), if values.is_raw() { (2.0, 1.5) } else { (3.5, 0.0) });
         }
-        assert_eq!(Values::Log.total(f64::MAX, 3, f64::MAX), f64::MAX);
+        assert_eq!(Values::Log.total(f64::MAX, &bits, &Penalty::l1(f64::MAX)), f64::MAX);
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl BayesLinear {
         if self.values.is_raw() {
             return self.posterior.sample(rng);
         }
-        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits.count_ones(), request.l1());
+        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits, request.penalty());
         let totals: Vec<f64> = self.observations.iter().map(total).collect();
         let score = |values: &[f64]| self.posterior.score(values);
         let (transformed, shift) = self.values.transform_by(&totals, self.shift, score);
@@ -106,7 +106,7 @@ impl Surrogate for BayesLinear {
         }
         let (linear, pairs) = self.terms.bits_and_pairs(alpha);
         let drawn = Acquisition::from(Quadratic::new(intercept, linear, pairs)?);
-        Ok(drawn.with_l1(self.values.penalty_of_draws(request.l1())))
+        Ok(self.values.complete(drawn, request.penalty()))
     }
 
     fn notes(&self) -> Result<Vec<(String, String)>> {
@@ -159,6 +159,7 @@ struct Saved {
 
 #[cfg(test)]
 mod tests {
+    use plugin_api::Penalty;
     use plugin_api::options::parse;
     use plugin_api::testing::check_surrogate;
 
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn transformed_totals_have_the_penalty_in_them() {
         let mut surrogate = observed(r#"{ "values": "copula" }"#, libm::exp);
-        let mut at = |l1: f64| surrogate.draw(&DrawRequest::new(3).with_l1(l1)).unwrap();
+        let mut at = |l1: f64| surrogate.draw(&DrawRequest::new(3).with_penalty(Penalty::l1(l1))).unwrap();
         // The values order the points by their bits already, so a penalty leaves the ranks as they are, and a negative one
         // (which the host never has) turns them round.
         let (without, with, turned) = (at(0.0), at(1e9), at(-1e9));

@@ -9,8 +9,8 @@ use plugin_api::rand::RngExt;
 use plugin_api::random::normal;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Predictions,
-    Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Penalty,
+    Predictions, Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
 };
 
 mod model; // values as logarithms, the forest, expected improvement
@@ -44,13 +44,13 @@ struct RandomForest {
 }
 
 /// What a forest was grown from: nothing else is needed to grow it again.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Growth {
     /// How many of the observations.
     observations: usize,
     seed: u64,
-    l1: f64,
+    penalty: Penalty,
 }
 
 impl RandomForest {
@@ -83,12 +83,12 @@ impl RandomForest {
     }
 
     /// `None` where none of the observations has a value.
-    fn grow(&self, growth: Growth) -> Option<Forest> {
+    fn grow(&self, growth: &Growth) -> Option<Forest> {
         let (mut rows, mut totals) = (Vec::new(), Vec::new());
         for (bits, value) in &self.observations[..growth.observations] {
             if let Some(value) = value {
                 rows.push(self.variables.of_bits(bits));
-                totals.push(value + growth.l1 * bits.count_ones() as f64);
+                totals.push(value + growth.penalty.of(bits));
             }
         }
         let (levels, trees) = (self.variables.levels(), self.options.trees);
@@ -97,12 +97,13 @@ impl RandomForest {
 
     /// The forest to draw from: a new one after enough new observations, or for another penalty.
     fn forest(&mut self, request: &DrawRequest) -> Option<Arc<Forest>> {
-        let growth = Growth { observations: self.observations.len(), seed: request.seed(), l1: request.l1() };
+        let (observations, penalty) = (self.observations.len(), request.penalty().clone());
+        let growth = Growth { observations, seed: request.seed(), penalty };
         let stands = self.grown.as_ref().filter(|(old, _)| {
-            old.l1 == growth.l1 && growth.observations - old.observations < self.options.refit_every
+            old.penalty == growth.penalty && growth.observations - old.observations < self.options.refit_every
         });
         if stands.is_none() {
-            self.grown = self.grow(growth).map(|forest| (growth, Arc::new(forest)));
+            self.grown = self.grow(&growth).map(|forest| (growth, Arc::new(forest)));
         }
         self.grown.as_ref().map(|(_, forest)| forest.clone())
     }
@@ -219,8 +220,9 @@ impl Surrogate for RandomForest {
 
     /// Mean and deviation of the value over the trees of a forest of its own, grown on all observations.
     fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
-        let growth = Growth { observations: self.observations.len(), seed: PREDICTION, l1: 0.0 };
-        let Some(forest) = self.grow(growth) else { return Ok(None) };
+        let (observations, penalty) = (self.observations.len(), Penalty::default());
+        let growth = Growth { observations, seed: PREDICTION, penalty };
+        let Some(forest) = self.grow(&growth) else { return Ok(None) };
         let points = points.as_standard_layout();
         let predict = |bits: &[bool]| forest.predict(&self.variables.of_bits(bits));
         let rows = points.rows().into_iter();
@@ -230,7 +232,7 @@ impl Surrogate for RandomForest {
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let growth = self.grown.as_ref().map(|(growth, _)| *growth);
+        let growth = self.grown.as_ref().map(|(growth, _)| growth.clone());
         let saved = Saved { forest: VERSION, observations: self.observations.clone(), growth };
         serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
     }
@@ -249,7 +251,7 @@ impl Surrogate for RandomForest {
             if growth.observations > restored.observations.len() {
                 return Err(refuse("its forest has more observations than it".to_owned()));
             }
-            restored.grown = restored.grow(growth).map(|forest| (growth, Arc::new(forest)));
+            restored.grown = restored.grow(&growth).map(|forest| (growth, Arc::new(forest)));
         }
         *self = restored;
         Ok(())

@@ -53,7 +53,7 @@ fn the_forest_is_grown_again_after_as_many_observations_as_the_options_say() {
         teach(&mut forest, 1, 100 + seed);
     }
     assert_eq!(grown, [10, 10, 10, 13, 13, 13, 16]);
-    forest.draw(&DrawRequest::new(9).with_l1(0.5)).unwrap();
+    forest.draw(&DrawRequest::new(9).with_penalty(Penalty::l1(0.5))).unwrap();
     assert_eq!(forest.grown.as_ref().unwrap().0.observations, 17);
 }
 
@@ -104,7 +104,8 @@ fn the_penalty_is_learned_with_the_value() {
         let bits: Bits = (0..6).map(|i| mask >> i & 1 == 1).collect();
         forest.observe(&bits, &(-f64::from(mask)).into()).unwrap();
     }
-    let grow = |l1: f64| forest.grow(Growth { observations: 32, seed: 1, l1 }).unwrap();
+    let grow =
+        |l1: f64| forest.grow(&Growth { observations: 32, seed: 1, penalty: Penalty::l1(l1) }).unwrap();
     let (none, all) = ([0, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 1]);
     assert!(grow(0.0).predict(&all).0 < grow(0.0).predict(&none).0);
     assert!(grow(100.0).predict(&all).0 > grow(100.0).predict(&none).0);

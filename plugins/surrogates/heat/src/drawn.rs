@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use plugin_api::Function;
 use plugin_api::ndarray::{ArrayView2, ArrayViewMut2};
+use plugin_api::{Function, Penalty};
 
 use crate::improvement::log_expected_excess;
 use crate::kernel::{self, WIDTH};
@@ -163,14 +163,13 @@ pub(crate) struct Drawn {
     pub(crate) predictor: Predictor,
     pub(crate) scale: Scale,
     pub(crate) merit: Merit,
-    /// λ
-    pub(crate) l1: f64,
+    pub(crate) penalty: Penalty,
 }
 
 impl Drawn {
-    /// The merit of a point with this many bits set.
-    fn merit(&self, (mean, variance): (f64, f64), ones: usize) -> f64 {
-        let (deviation, penalty) = (variance.sqrt(), self.l1 * ones as f64);
+    /// The merit of a point of which this many bits have a penalty.
+    fn merit(&self, (mean, variance): (f64, f64), costly: usize) -> f64 {
+        let (deviation, penalty) = (variance.sqrt(), self.penalty.of_count(costly));
         match self.merit {
             Merit::Improvement { best } => {
                 let z = (self.scale.to(best - penalty) - mean) / deviation;
@@ -196,7 +195,10 @@ impl Function for Drawn {
     fn values(&self, points: ArrayView2<'_, bool>, values: &mut [f64]) {
         let predictions = self.predictor.predict(points);
         for ((value, prediction), bits) in values.iter_mut().zip(predictions).zip(points.rows()) {
-            *value = self.merit(prediction, bits.iter().filter(|&&bit| bit).count());
+            *value = self.merit(
+                prediction,
+                bits.iter().enumerate().filter(|(i, bit)| self.penalty.costs(*i, **bit)).count(),
+            );
         }
     }
 
@@ -213,28 +215,32 @@ impl Function for Drawn {
         }
         let points = points.as_standard_layout();
         let mut columns = Columns::new(&self.predictor, points.nrows() * (n + 1));
-        // For each column its row, its bit (none for the point itself), and how many bits are set there.
+        // For each column its row, its bit (none for the point itself), and how many bits have a penalty there.
         let mut places: Vec<(usize, Option<usize>, usize)> = Vec::new();
         for (row, bits) in points.rows().into_iter().enumerate() {
             let bits = bits.to_slice().expect("rows in order");
-            let ones = bits.iter().filter(|&&bit| bit).count();
+            let costly = self.penalty.count(bits);
             let mut moves = vec![[None; 2]];
-            places.push((row, None, ones));
+            places.push((row, None, costly));
             for i in 0..n {
-                let (turned, ones) = match group_of[i] {
-                    None => ([Some(i), None], if bits[i] { ones - 1 } else { ones + 1 }),
+                let turned = match group_of[i] {
+                    None => [Some(i), None],
                     Some(_) if bits[i] => continue,
-                    Some(group) => ([Some(i), group.clone().find(|&set| bits[set])], ones),
+                    Some(group) => [Some(i), group.clone().find(|&set| bits[set])],
                 };
+                let mut costly = costly;
+                for i in turned.into_iter().flatten() {
+                    costly = if self.penalty.costs(i, bits[i]) { costly - 1 } else { costly + 1 };
+                }
                 moves.push(turned);
-                places.push((row, Some(i), ones));
+                places.push((row, Some(i), costly));
             }
             self.predictor.after_moves(bits, &moves, &mut columns);
         }
         gains.fill(0.0);
         let mut here = 0.0;
-        for ((row, bit, ones), prediction) in places.into_iter().zip(columns.finish()) {
-            let value = self.merit(prediction, ones);
+        for ((row, bit, costly), prediction) in places.into_iter().zip(columns.finish()) {
+            let value = self.merit(prediction, costly);
             match bit {
                 None => here = value,
                 Some(i) => gains[(row, i)] = value - here,

@@ -117,12 +117,12 @@ impl Surrogate for Heat {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let l1 = request.l1();
-        let total = |(bits, value): &(Bits, f64)| value + l1 * bits.count_ones() as f64;
+        let penalty = request.penalty();
+        let total = |(bits, value): &(Bits, f64)| value + penalty.of(bits);
         let lowest = self.observations.iter().map(total).min_by(f64::total_cmp);
         // Before the first value all points are alike.
         let Some(lowest) = lowest else {
-            return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_l1(l1));
+            return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_penalty(penalty));
         };
         let fitted = match self.fitted.take() {
             Some(fitted) => fitted,
@@ -137,7 +137,12 @@ impl Surrogate for Heat {
             AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
         };
         let predictor = Predictor::new(&fitted, bits, &self.points, request.pending().view());
-        Ok(Acquisition::General(Arc::new(Drawn { predictor, scale: self.scale(), merit, l1 })))
+        Ok(Acquisition::General(Arc::new(Drawn {
+            predictor,
+            scale: self.scale(),
+            merit,
+            penalty: penalty.clone(),
+        })))
     }
 
     fn draws(&self) -> AcquisitionKind {

@@ -1,7 +1,7 @@
 use plugin_api::options::parse;
 use plugin_api::random::normal;
 use plugin_api::testing::check_surrogate;
-use plugin_api::{BitMatrix, Rng, rng};
+use plugin_api::{BitMatrix, Penalty, Rng, rng};
 
 use super::*;
 
@@ -111,7 +111,7 @@ fn the_draw_is_the_improvement_on_the_best_total() {
         let fitted = heat.fit().unwrap();
         (fitted.amplitude * fitted.noise).sqrt()
     };
-    let drawn = heat.draw(&DrawRequest::new(1).with_l1(l1).with_best_total(best)).unwrap();
+    let drawn = heat.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(l1)).with_best_total(best)).unwrap();
     for (i, x) in probe.iter().enumerate().filter(|(_, x)| !points.contains(x)) {
         // E[max(best − total, 0)] by the sum over many quantiles of the normal distribution.
         let observed = predictions.deviations()[i];

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use plugin_api::random::normal;
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Quadratic, Result, Surrogate,
-    export_surrogate, rng,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Penalty, Quadratic, Result,
+    Surrogate, export_surrogate, rng,
 };
 
 #[doc(hidden)]
@@ -112,16 +112,16 @@ impl Horseshoe {
         }
     }
 
-    /// What the regression learns under the penalty `l1`. `auto` goes by the normal likelihood: the horseshoe's own evidence has
+    /// What the regression learns under the penalty. `auto` goes by the normal likelihood: the horseshoe's own evidence has
     /// no closed form.
-    fn targets(&self, l1: f64) -> Targets {
+    fn targets(&self, penalty: &Penalty) -> Targets {
         let values = self.options.values;
         if values.is_raw() {
             return self.observations.targets();
         }
-        let history = self.observations.history().iter().zip(self.observations.bits_set());
-        let totals: Vec<f64> =
-            history.map(|(&(_, value), bits_set)| values.total(value, bits_set, l1)).collect();
+        let points = self.observations.points();
+        let total = |&(row, value): &(usize, f64)| values.total(value, points[row], penalty);
+        let totals: Vec<f64> = self.observations.history().iter().map(total).collect();
         self.observations.targets_of(&values.transform(&totals))
     }
 
@@ -173,7 +173,7 @@ impl Surrogate for Horseshoe {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let targets = self.targets(request.l1());
+        let targets = self.targets(request.penalty());
         let Sample { intercept, mut alpha, sigma } = self.sample(request.seed(), &targets)?;
         let too_large = |error| Error::new(format!("values too large, with noise of {sigma:e}: {error}"));
         let bits = self.layout.dimension();
@@ -187,7 +187,7 @@ impl Surrogate for Horseshoe {
             3 => Acquisition::General(Arc::new(Cubic::new(drawn, &triples).map_err(too_large)?)),
             _ => drawn.into(),
         };
-        Ok(drawn.with_l1(self.options.values.penalty_of_draws(request.l1())))
+        Ok(self.options.values.complete(drawn, request.penalty()))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn sample(surrogate: &mut Horseshoe, seed: u64) -> Sample {
-        let targets = surrogate.targets(0.0);
+        let targets = surrogate.targets(&Penalty::default());
         surrogate.sample(seed, &targets).unwrap()
     }
 
@@ -263,7 +263,7 @@ mod tests {
         let mut ranked = surrogate(r#"{ "values": "copula" }"#, &Layout::free(5));
         noise_free(&mut ranked, 1.0);
         // A penalty that is all there is: normal quantiles of the number of bits, -2 to 2 for none to all of five.
-        let drawn = ranked.draw(&DrawRequest::new(1).with_l1(1e6)).unwrap();
+        let drawn = ranked.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(1e6))).unwrap();
         let gain = drawn.value(&[true; 5]) - drawn.value(&[false; 5]);
         assert!((2.5..6.5).contains(&gain), "{gain}");
         // The values that are learned of a logarithm are those of the model that observes it.

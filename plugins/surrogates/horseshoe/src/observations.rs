@@ -99,13 +99,6 @@ impl Observations {
         points.into_iter().map(|(_, bits)| bits).collect()
     }
 
-    /// The number of bits set of each observation, in the order they came.
-    pub fn bits_set(&self) -> Vec<usize> {
-        let mut by_row = vec![0; self.design.rows()];
-        self.rows.iter().for_each(|(bits, &row)| by_row[row] = bits.count_ones());
-        self.history.iter().map(|&(row, _)| by_row[row]).collect()
-    }
-
     /// The standardised values.
     pub fn targets(&self) -> Targets {
         let values: Vec<f64> = self.history.iter().map(|&(_, value)| value).collect();
@@ -191,7 +184,6 @@ mod tests {
             (targets.mean, targets.scale, targets.points, targets.within),
             (other.mean, other.scale, other.points, other.within)
         );
-        assert_eq!(one.bits_set(), [1, 2, 1]);
     }
 
     #[test]

@@ -12,8 +12,8 @@
 use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions, Quadratic, Result,
-    Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Penalty, Predictions, Quadratic,
+    Result, Surrogate, export_surrogate, rng, serde_json,
 };
 use shared_values::{Shift, Standardised, Values, standardise};
 
@@ -93,9 +93,9 @@ impl Mercer {
         Ok(())
     }
 
-    /// What the model learns under the penalty `l1`, standardised.
-    fn learned(&mut self, l1: f64) -> Result<(Standardised, Option<Shift>)> {
-        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits.count_ones(), l1);
+    /// What the model learns under the penalty, standardised.
+    fn learned(&mut self, penalty: &Penalty) -> Result<(Standardised, Option<Shift>)> {
+        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits, penalty);
         let totals: Vec<f64> = self.observations.iter().map(total).collect();
         if self.values != Values::Auto {
             return Ok((standardise(&self.values.transform(&totals)), None));
@@ -112,7 +112,7 @@ impl Mercer {
         if !self.values.is_raw() || self.observations.is_empty() {
             return Ok(None);
         }
-        let (learned, _) = self.learned(0.0)?;
+        let (learned, _) = self.learned(&Penalty::default())?;
         let place = self.grid.choose(&learned.values, self.chosen.place).map_err(Error::wrap)?;
         let fit = self.grid.chosen(place).fit(&learned.values);
         Ok(Some((learned, place, fit)))
@@ -126,7 +126,7 @@ impl Surrogate for Mercer {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let (Standardised { mean, scale, values }, shift) = self.learned(request.l1())?;
+        let (Standardised { mean, scale, values }, shift) = self.learned(request.penalty())?;
         let place = self.grid.choose(&values, self.chosen.place).map_err(Error::wrap)?;
         self.chosen = Chosen { place: Some(place), shift };
         let posterior = self.grid.chosen(place);
@@ -136,7 +136,7 @@ impl Surrogate for Mercer {
         features.iter_mut().for_each(|feature| *feature *= scale);
         let (constant, linear, pairs) = spins.to_bits(mean + scale * intercept, features);
         let drawn = Acquisition::from(Quadratic::new(constant, linear, pairs)?);
-        Ok(drawn.with_l1(self.values.penalty_of_draws(request.l1())))
+        Ok(self.values.complete(drawn, request.penalty()))
     }
 
     fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {

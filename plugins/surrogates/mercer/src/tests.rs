@@ -122,7 +122,7 @@ fn a_penalty_is_added_to_raw_draws_and_learned_with_the_others() {
     let layout = Layout::free(6);
     let gain = |json: &str, l1: f64| {
         let mut surrogate = observed(json, &layout, 30);
-        let drawn = draw(&mut surrogate, &DrawRequest::new(4).with_l1(l1));
+        let drawn = draw(&mut surrogate, &DrawRequest::new(4).with_penalty(Penalty::l1(l1)));
         drawn.value(&[true; 6]) - drawn.value(&[false; 6])
     };
     assert!((gain("{}", 5.0) - gain("{}", 0.0) - 30.0).abs() < 1e-9);
@@ -170,7 +170,7 @@ fn draws_have_the_same_bits_on_every_machine() {
                 continue;
             }
             let (constant, linear, pairs) =
-                draw(&mut surrogate, &DrawRequest::new(count).with_l1(0.1)).into_parts();
+                draw(&mut surrogate, &DrawRequest::new(count).with_penalty(Penalty::l1(0.1))).into_parts();
             for number in linear.iter().chain(&pairs).chain([&constant]) {
                 hash = (hash ^ number.to_bits()).wrapping_mul(0x0100_0000_01b3);
             }
@@ -192,7 +192,7 @@ fn a_settled_search_goes_on_from_its_state() {
         }
         let mut other = mercer(r#"{ "values": "auto" }"#, &layout);
         other.restore(&one.save().unwrap().unwrap()).unwrap();
-        let request = DrawRequest::new(step).with_l1(0.1);
+        let request = DrawRequest::new(step).with_penalty(Penalty::l1(0.1));
         assert_eq!(draw(&mut one, &request).into_parts(), draw(&mut other, &request).into_parts());
         assert_eq!(one.save().unwrap(), other.save().unwrap());
     }

@@ -47,7 +47,7 @@ impl Surrogate for Random {
         let rng = &mut rng(request.seed());
         let mut drawn = Quadratic::zero(self.bits);
         (0..self.bits).for_each(|i| drawn.add_linear(i, normal(rng)));
-        Ok(Acquisition::from(drawn).with_l1(request.l1()))
+        Ok(Acquisition::from(drawn).with_penalty(request.penalty()))
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Quadratic, Result,
-    Rng, Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Penalty, Quadratic,
+    Result, Rng, Surrogate, export_surrogate, rng, serde_json,
 };
 
 mod options; // what a manifest may set, and its limits
@@ -51,10 +51,10 @@ impl Tpe {
     }
 
     /// Which observations are good: the tenth of lowest value and penalty, at most 25. Infeasible ones come last.
-    fn good(&self, l1: f64) -> Vec<bool> {
+    fn good(&self, penalty: &Penalty) -> Vec<bool> {
         let count = self.observations.len();
         let total = |i: usize| match &self.observations[i] {
-            (bits, Some(value)) => value + l1 * bits.count_ones() as f64,
+            (bits, Some(value)) => value + penalty.of(bits),
             (_, None) => f64::INFINITY,
         };
         let mut order: Vec<usize> = (0..count).collect();
@@ -68,7 +68,7 @@ impl Tpe {
     }
 
     fn densities(&self, request: &DrawRequest) -> Ratio {
-        let good = self.good(request.l1());
+        let good = self.good(request.penalty());
         let of = |which: bool| {
             let chosen = self.observations.iter().zip(&good).filter(move |(_, good)| **good == which);
             chosen.map(|((bits, _), _)| &bits[..])
@@ -232,7 +232,7 @@ mod tests {
             tpe.learn(&"001".parse().unwrap(), Some(9.0)).unwrap();
         }
         let good = |l1: f64| -> Vec<usize> {
-            tpe.good(l1).iter().enumerate().filter(|(_, good)| **good).map(|(i, _)| i).collect()
+            tpe.good(&Penalty::l1(l1)).iter().enumerate().filter(|(_, good)| **good).map(|(i, _)| i).collect()
         };
         assert_eq!(good(0.0), [1, 4]);
         assert_eq!(good(1.0), [2, 3]);
@@ -243,7 +243,7 @@ mod tests {
         let layout = Layout::with_groups(12, vec![2..5, 7..11]).unwrap();
         let mut tpe = taught("{}", &layout);
         for seed in 0..20 {
-            let request = DrawRequest::new(seed).with_l1(0.1);
+            let request = DrawRequest::new(seed).with_penalty(Penalty::l1(0.1));
             let drawn = tpe.draw(&request).unwrap();
             let ratio = tpe.densities(&request);
             let rng = &mut rng(seed);
