@@ -11,12 +11,14 @@
 //! ([`Values::total`]) and adds no penalty to what it draws ([`Values::penalty_of_draws`]). λ comes with each request, so values
 //! are transformed when a function is drawn, from those that were observed.
 
+mod inverse; // from what was learned back to values
 mod normal; // the inverse of the normal distribution function
 mod order; // ranks and quantiles
 mod shifted_log; // `auto`
 mod standard; // mean 0 and deviation 1
 mod warps; // the others
 
+pub use inverse::Inverse;
 pub use normal::normal_quantile;
 pub use shifted_log::{Chosen, Shift, choose};
 pub use standard::{Standardised, standardise};

@@ -25,9 +25,10 @@ mod values;
 
 use drawn::{Drawn, Merit, Predictor};
 use options::{AcquisitionFunction, Lengthscales, Options};
-use posterior::{Data, Posterior, Prior};
+use posterior::{Data, Factored, Posterior, Prior};
+use shared_values::Shift;
 use similarity::{Packed, Variables};
-use values::Scale;
+use values::{Learned, Penalty};
 
 export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options, layout));
 
@@ -44,8 +45,10 @@ struct Heat {
     points: Packed,
     /// The hyperparameters of the last draw, from which the search for the next ones starts.
     parameters: Vec<f64>,
-    /// What that search found, since the last observation and draw.
-    fitted: Option<Posterior>,
+    /// What `auto` chose for the last draw.
+    shift: Option<Shift>,
+    /// What that search found, since the last observation and draw, with what was learned.
+    fitted: Option<(Learned, Posterior)>,
 }
 
 impl Heat {
@@ -59,6 +62,7 @@ impl Heat {
             observations: Vec::new(),
             points: Packed::new(layout.dimension()),
             parameters,
+            shift: None,
             fitted: None,
         })
     }
@@ -82,24 +86,42 @@ impl Heat {
         Ok(())
     }
 
-    fn scale(&self) -> Scale {
-        Scale::of(self.observations.iter().map(|(_, value)| *value))
-    }
-
-    /// The posterior at the hyperparameters that follow from the last draw's and all observations.
-    fn fit(&self) -> Result<Posterior> {
-        let scale = self.scale();
+    /// What is learned under this penalty, and its posterior at the hyperparameters that follow from the last draw's
+    /// and all observations.
+    fn fit(&mut self, penalty: Penalty) -> Result<(Learned, Posterior)> {
+        let prior = prior(&self.options);
+        let factored = |parameters: &[f64]| Factored::new(&self.variables, &self.points, parameters);
+        // Where the last hyperparameters make the matrix singular, those of the prior do not.
+        let start =
+            || factored(&self.parameters).or_else(|| factored(&posterior::initial(&self.variables, prior)));
+        let fail = || Error::new("the covariance of the observations is not positive definite");
+        let factored = start().ok_or_else(fail)?;
+        let (kind, score) = (self.options.values, |values: &[f64]| factored.score(values));
+        let learned = Learned::new(kind, &self.observations, penalty, self.shift, score);
+        if let Some(fitted) = self.fitted.take_if(|(last, _)| last.values == learned.values) {
+            return Ok(fitted);
+        }
         let data = Data {
             variables: &self.variables,
             bits: self.layout.dimension(),
             points: &self.points,
-            values: self.observations.iter().map(|(_, value)| scale.to(*value)).collect(),
-            prior: prior(&self.options),
+            values: learned.values.clone(),
+            prior,
         };
-        // Where the last hyperparameters make the matrix singular, those of the prior do not.
-        posterior::fit(&data, &self.parameters)
-            .or_else(|| posterior::fit(&data, &posterior::initial(&self.variables, data.prior)))
-            .ok_or_else(|| Error::new("the covariance of the observations is not positive definite"))
+        let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
+        Ok((learned, posterior))
+    }
+
+    /// What is to be improved on, on the scale of the draw: the best total where values are raw, else the lowest of
+    /// the transformed ones.
+    fn incumbent(&self, learned: &Learned, penalty: Penalty, told: Option<f64>) -> f64 {
+        let lowest = |totals: &mut dyn Iterator<Item = f64>| totals.fold(f64::INFINITY, f64::min);
+        if self.options.values.is_raw() {
+            let mut totals = self.observations.iter().map(|(bits, value)| value + penalty.of(bits));
+            told.unwrap_or_else(|| lowest(&mut totals))
+        } else {
+            lowest(&mut learned.values.iter().copied())
+        }
     }
 }
 
@@ -117,27 +139,24 @@ impl Surrogate for Heat {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let l1 = request.l1();
-        let total = |(bits, value): &(Bits, f64)| value + l1 * bits.count_ones() as f64;
-        let lowest = self.observations.iter().map(total).min_by(f64::total_cmp);
+        let penalty = Penalty { l1: request.l1() };
         // Before the first value all points are alike.
-        let Some(lowest) = lowest else {
-            return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_l1(l1));
-        };
-        let fitted = match self.fitted.take() {
-            Some(fitted) => fitted,
-            None => self.fit()?,
-        };
-        self.parameters.clone_from(&fitted.parameters);
+        if self.observations.is_empty() {
+            return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_l1(penalty.l1));
+        }
+        let (learned, fitted) = self.fit(penalty)?;
+        self.parameters.clone_from(&fitted.factored.parameters);
+        self.shift = learned.shift;
         let bits = self.layout.dimension();
         let merit = match self.options.acquisition {
             AcquisitionFunction::Improvement => {
-                Merit::Improvement { best: request.best_total().unwrap_or(lowest) }
+                Merit::Improvement { best: self.incumbent(&learned, penalty, request.best_total()) }
             }
             AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
         };
         let predictor = Predictor::new(&fitted, bits, &self.points, request.pending().view());
-        Ok(Acquisition::General(Arc::new(Drawn { predictor, scale: self.scale(), merit, l1 })))
+        let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
+        Ok(Acquisition::General(Arc::new(Drawn { predictor, scale, merit, penalty })))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -148,24 +167,31 @@ impl Surrogate for Heat {
         if self.observations.is_empty() {
             return Ok(None);
         }
-        // Kept for the next draw, which would find the same.
-        let fitted = match self.fitted.take() {
-            Some(fitted) => fitted,
-            None => self.fit()?,
-        };
-        let (scale, bits) = (self.scale(), self.layout.dimension());
+        // The values are asked for, so no penalty is learned with them.
+        let (learned, fitted) = self.fit(Penalty::NONE)?;
+        let bits = self.layout.dimension();
         let none = ArrayView2::from_shape((0, bits), &[]).expect("no rows");
         let predictions = Predictor::new(&fitted, bits, &self.points, none).predict(points);
-        let noise = fitted.amplitude * fitted.noise;
-        self.fitted = Some(fitted);
-        let means = predictions.iter().map(|(mean, _)| scale.from(*mean)).collect();
-        let deviations = predictions.iter().map(|(_, variance)| scale.unit() * (variance + noise).sqrt());
-        Predictions::new(means, deviations.collect()).map(Some)
+        let noise = fitted.amplitude * fitted.factored.noise;
+        let observed = predictions.into_iter().map(|(mean, variance)| (mean, (variance + noise).sqrt()));
+        let (means, deviations) = learned.to_values(observed);
+        // Kept for the next draw, which finds the same where it learns the same.
+        self.fitted = Some((learned, fitted));
+        Predictions::new(means, deviations).map(Some)
+    }
+
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::from_iter(self.shift.map(Shift::note)))
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let (observations, parameters) = (self.observations.clone(), self.parameters.clone());
-        serde_json::to_vec(&Saved { heat: VERSION, observations, parameters }).map(Some).map_err(Error::wrap)
+        let saved = Saved {
+            heat: VERSION,
+            observations: self.observations.clone(),
+            parameters: self.parameters.clone(),
+            shift: self.shift.map(Shift::index),
+        };
+        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
@@ -173,6 +199,10 @@ impl Surrogate for Heat {
         let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
         if saved.heat != VERSION {
             return Err(refuse(format!("its version is {}, not {VERSION}", saved.heat)));
+        }
+        let shift = saved.shift.and_then(Shift::from_index);
+        if shift.is_none() && saved.shift.is_some() {
+            return Err(refuse("no transformation has its number".to_owned()));
         }
         let mut restored = Self::new(self.options.clone(), &self.layout)?;
         for (bits, value) in &saved.observations {
@@ -186,7 +216,7 @@ impl Surrogate for Heat {
         if !saved.parameters.iter().zip(bounds).all(|(x, (low, high))| (low..=high).contains(x)) {
             return Err(refuse("a hyperparameter is beyond its bounds".to_owned()));
         }
-        restored.parameters = saved.parameters;
+        (restored.parameters, restored.shift) = (saved.parameters, shift);
         *self = restored;
         Ok(())
     }
@@ -194,13 +224,16 @@ impl Surrogate for Heat {
 
 const VERSION: u32 = 1;
 
-/// A draw depends on nothing but the observations and the hyperparameters of the last draw.
+/// A draw depends on nothing but its request, the observations, and the hyperparameters and the choice of the last draw.
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
     heat: u32,
     observations: Vec<(Bits, f64)>,
     parameters: Vec<f64>,
+    /// Which transformation `auto` chose; older states have none.
+    #[serde(default)]
+    shift: Option<u8>,
 }
 
 #[cfg(test)]
