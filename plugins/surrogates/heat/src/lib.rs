@@ -43,6 +43,8 @@ struct Heat {
     variables: Variables,
     observations: Vec<(Bits, f64)>,
     points: Packed,
+    /// Whether some point was observed with two different values.
+    repeats_differ: bool,
     /// The hyperparameters of the last draw, from which the search for the next ones starts.
     parameters: Vec<f64>,
     /// What `auto` chose for the last draw.
@@ -61,6 +63,7 @@ impl Heat {
             variables,
             observations: Vec::new(),
             points: Packed::new(layout.dimension()),
+            repeats_differ: false,
             parameters,
             shift: None,
             fitted: None,
@@ -80,6 +83,7 @@ impl Heat {
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
+        self.repeats_differ |= self.observations.iter().any(|(seen, known)| *known != value && seen == bits);
         self.points.push(bits.iter().copied());
         self.observations.push((bits.clone(), value));
         self.fitted = None;
@@ -112,17 +116,26 @@ impl Heat {
         Ok((learned, posterior))
     }
 
-    /// What is to be improved on, on the scale of the draw: the best total where values are raw, else the lowest of
-    /// the transformed ones.
-    fn incumbent(&self, learned: &Learned, penalty: Penalty, told: Option<f64>) -> f64 {
-        let lowest = |totals: &mut dyn Iterator<Item = f64>| totals.fold(f64::INFINITY, f64::min);
-        if self.options.values.is_raw() {
-            let mut totals = self.observations.iter().map(|(bits, value)| value + penalty.of(bits));
-            told.unwrap_or_else(|| lowest(&mut totals))
-        } else {
-            lowest(&mut learned.values.iter().copied())
+    /// What is to be improved on, on the scale of the draw: the lowest of the totals where values are raw, else of
+    /// the transformed ones. Where the objective is noisy, the lowest value was lucky, and what counts are the means of
+    /// the model at the evaluated points.
+    fn incumbent(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest, noisy: bool) -> f64 {
+        let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty(request)));
+        let total = |(value, (bits, _)): (f64, &(Bits, f64))| scale.from(value) + penalty.of(bits);
+        let lowest = |values: &mut dyn Iterator<Item = f64>| {
+            values.zip(&self.observations).map(total).fold(f64::INFINITY, f64::min)
+        };
+        match request.best_total() {
+            _ if noisy => lowest(&mut fitted.means(&learned.values)),
+            Some(told) if self.options.values.is_raw() => told,
+            _ => lowest(&mut learned.values.iter().copied()),
         }
     }
+}
+
+/// What a point costs besides its value.
+fn penalty(request: &DrawRequest) -> Penalty {
+    Penalty { l1: request.l1() }
 }
 
 fn prior(options: &Options) -> Prior {
@@ -139,7 +152,7 @@ impl Surrogate for Heat {
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let penalty = Penalty { l1: request.l1() };
+        let penalty = penalty(request);
         // Before the first value all points are alike.
         if self.observations.is_empty() {
             return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_l1(penalty.l1));
@@ -150,7 +163,8 @@ impl Surrogate for Heat {
         let bits = self.layout.dimension();
         let merit = match self.options.acquisition {
             AcquisitionFunction::Improvement => {
-                Merit::Improvement { best: self.incumbent(&learned, penalty, request.best_total()) }
+                let best = self.incumbent(&learned, &fitted, request, self.repeats_differ);
+                Merit::Improvement { best }
             }
             AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
         };

@@ -232,6 +232,15 @@ impl Data<'_> {
     }
 }
 
+impl Posterior {
+    /// The mean of the process, without noise, at each observed point.
+    pub(crate) fn means<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        // (K − ηI)a = r − ηa for a = K⁻¹r.
+        let nugget = self.factored.nugget();
+        values.iter().zip(&self.weights).map(move |(value, weight)| value - nugget * weight)
+    }
+}
+
 /// Solves Lx = b in place, from Lᵀ.
 fn solve(transposed: &[f64], size: usize, b: &mut [f64]) {
     for i in 0..size {

@@ -214,6 +214,38 @@ fn auto_notes_its_choice_and_goes_on_from_it_when_restored() {
 }
 
 #[test]
+fn a_noisy_objective_is_improved_on_the_lowest_mean_at_evaluated_points() {
+    let (n, l1) = (5, 0.4);
+    for values in ["raw", "copula"] {
+        let mut heat = heat(&format!(r#"{{ "values": "{values}" }}"#), &Layout::free(n));
+        let (points, _) = observe(&mut heat, 40, 9);
+        assert!(!heat.repeats_differ);
+        let request = DrawRequest::new(1).with_l1(l1).with_best_total(-100.0);
+        let (learned, fitted) = heat.fit(Penalty { l1 }).unwrap();
+        let plain = heat.incumbent(&learned, &fitted, &request, false);
+        let lowest = learned.values.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(plain, if values == "raw" { -100.0 } else { lowest });
+
+        // A lucky value, then others at the same point.
+        for noise in [-6.0, 1.0, 2.0, 0.5] {
+            heat.observe(&points[0], &(11.0 + noise).into()).unwrap();
+        }
+        assert!(heat.repeats_differ);
+        let (learned, fitted) = heat.fit(Penalty { l1 }).unwrap();
+        let noisy = heat.incumbent(&learned, &fitted, &request, true);
+        // The means at the evaluated points as the draw of a bound without deviation has them.
+        let json = format!(r#"{{ "values": "{values}", "acquisition": "bound", "kappa": 0.0 }}"#);
+        let mut mean = self::heat(&json, &Layout::free(n));
+        heat.observations.iter().for_each(|(x, y)| mean.observe(x, &(*y).into()).unwrap());
+        let means = mean.draw(&request).unwrap();
+        let expected = points.iter().map(|x| means.value(x)).fold(f64::INFINITY, f64::min);
+        assert!((noisy - expected).abs() < 1e-6, "{values}: {noisy} and {expected}");
+        let unlucky = heat.incumbent(&learned, &fitted, &DrawRequest::new(1).with_l1(l1), false);
+        assert!(noisy > unlucky + 0.1, "{values}: {noisy} and {unlucky}");
+    }
+}
+
+#[test]
 fn a_pending_point_is_as_an_observation_of_its_mean() {
     let n = 6;
     let json = r#"{ "acquisition": "bound", "kappa": 0.0 }"#;
