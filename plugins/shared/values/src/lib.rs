@@ -11,6 +11,7 @@
 //! ([`Values::total`]) and adds no penalty to what it draws ([`Values::complete`]). The penalty comes with each request, so
 //! values are transformed when a function is drawn, from those that were observed.
 
+mod inverse; // from what was learned back to values
 mod normal; // the inverse of the normal distribution function
 mod order; // ranks and quantiles
 mod shifted_log; // `auto`
@@ -19,6 +20,7 @@ mod warps; // the others
 
 use plugin_api::{Acquisition, Penalty};
 
+pub use inverse::Inverse;
 pub use normal::normal_quantile;
 pub use shifted_log::{Chosen, Shift, choose};
 pub use standard::{Standardised, standardise};

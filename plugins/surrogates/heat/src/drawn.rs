@@ -36,16 +36,17 @@ impl Predictor {
         points: &Packed,
         pending: ArrayView2<'_, bool>,
     ) -> Self {
-        let similarity = posterior.similarity.clone();
+        let factored = &posterior.factored;
+        let similarity = factored.similarity.clone();
         let (old, count) = (points.len(), points.len() + pending.nrows());
         let size = kernel::padded(count);
         let mut all = points.clone();
         pending.rows().into_iter().for_each(|row| all.push(row.iter().copied()));
-        let narrow = posterior.inverse_factor();
+        let narrow = factored.inverse_factor();
         let mut lower = vec![0.0; size * size];
         (0..size).for_each(|i| lower[i * size + i] = 1.0);
         for i in 0..old {
-            lower[i * size..][..=i].copy_from_slice(&narrow[i * posterior.size..][..=i]);
+            lower[i * size..][..=i].copy_from_slice(&narrow[i * factored.size..][..=i]);
         }
         for i in old..count {
             // A row (l, d) of L makes the row (−lᵀL⁻¹, 1)/d of L⁻¹; l = L⁻¹k.
@@ -53,13 +54,13 @@ impl Predictor {
             let (done, rest) = lower.split_at_mut(i * size);
             let row = &mut rest[..=i];
             row[i] = 1.0;
-            let mut left = 1.0 + posterior.nugget();
+            let mut left = 1.0 + factored.nugget();
             for above in done.chunks_exact(size) {
                 let l: f64 = above.iter().zip(&k).map(|(a, k)| a * k).sum();
                 left -= l * l;
                 row.iter_mut().zip(above).take(i).for_each(|(row, above)| *row -= l * above);
             }
-            let diagonal = left.max(posterior.nugget()).sqrt();
+            let diagonal = left.max(factored.nugget()).sqrt();
             row.iter_mut().for_each(|entry| *entry /= diagonal);
         }
         let mut weights = posterior.weights[..old].to_vec();
@@ -163,17 +164,18 @@ pub(crate) struct Drawn {
     pub(crate) predictor: Predictor,
     pub(crate) scale: Scale,
     pub(crate) merit: Merit,
+    /// What is added to the values of the model.
     pub(crate) penalty: Penalty,
 }
 
 impl Drawn {
-    /// The merit of a point of which this many bits have a penalty.
-    fn merit(&self, (mean, variance): (f64, f64), costly: usize) -> f64 {
-        let (deviation, penalty) = (variance.sqrt(), self.penalty.of_count(costly));
+    /// The merit of a point with this penalty.
+    fn merit(&self, (mean, variance): (f64, f64), penalty: f64) -> f64 {
+        let deviation = variance.sqrt();
         match self.merit {
             Merit::Improvement { best } => {
                 let z = (self.scale.to(best - penalty) - mean) / deviation;
-                -(log_expected_excess(z) + libm::log(deviation) + libm::log(self.scale.unit()))
+                -(log_expected_excess(z) + libm::log(deviation) + libm::log(self.scale.unit))
             }
             Merit::Bound { kappa } => self.scale.from(mean - kappa * deviation) + penalty,
         }
@@ -193,12 +195,10 @@ impl Function for Drawn {
     }
 
     fn values(&self, points: ArrayView2<'_, bool>, values: &mut [f64]) {
-        let predictions = self.predictor.predict(points);
+        let points = points.as_standard_layout();
+        let predictions = self.predictor.predict(points.view());
         for ((value, prediction), bits) in values.iter_mut().zip(predictions).zip(points.rows()) {
-            *value = self.merit(
-                prediction,
-                bits.iter().enumerate().filter(|(i, bit)| self.penalty.costs(*i, **bit)).count(),
-            );
+            *value = self.merit(prediction, self.penalty.of(bits.to_slice().expect("rows in order")));
         }
     }
 
@@ -215,32 +215,30 @@ impl Function for Drawn {
         }
         let points = points.as_standard_layout();
         let mut columns = Columns::new(&self.predictor, points.nrows() * (n + 1));
-        // For each column its row, its bit (none for the point itself), and how many bits have a penalty there.
-        let mut places: Vec<(usize, Option<usize>, usize)> = Vec::new();
+        // For each column its row, its bit (none for the point itself), and the penalty there.
+        let mut places: Vec<(usize, Option<usize>, f64)> = Vec::new();
         for (row, bits) in points.rows().into_iter().enumerate() {
             let bits = bits.to_slice().expect("rows in order");
-            let costly = self.penalty.count(bits);
+            let mut moved = bits.to_vec();
             let mut moves = vec![[None; 2]];
-            places.push((row, None, costly));
+            places.push((row, None, self.penalty.of(bits)));
             for i in 0..n {
                 let turned = match group_of[i] {
                     None => [Some(i), None],
                     Some(_) if bits[i] => continue,
                     Some(group) => [Some(i), group.clone().find(|&set| bits[set])],
                 };
-                let mut costly = costly;
-                for i in turned.into_iter().flatten() {
-                    costly = if self.penalty.costs(i, bits[i]) { costly - 1 } else { costly + 1 };
-                }
+                turned.into_iter().flatten().for_each(|i| moved[i] = !moved[i]);
+                places.push((row, Some(i), self.penalty.of(&moved)));
+                turned.into_iter().flatten().for_each(|i| moved[i] = !moved[i]);
                 moves.push(turned);
-                places.push((row, Some(i), costly));
             }
             self.predictor.after_moves(bits, &moves, &mut columns);
         }
         gains.fill(0.0);
         let mut here = 0.0;
-        for ((row, bit, costly), prediction) in places.into_iter().zip(columns.finish()) {
-            let value = self.merit(prediction, costly);
+        for ((row, bit, penalty), prediction) in places.into_iter().zip(columns.finish()) {
+            let value = self.merit(prediction, penalty);
             match bit {
                 None => here = value,
                 Some(i) => gains[(row, i)] = value - here,

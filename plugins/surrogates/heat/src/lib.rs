@@ -10,8 +10,8 @@ use std::sync::Arc;
 use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Predictions, Quadratic,
-    Result, Surrogate, export_surrogate, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Penalty, Predictions,
+    Quadratic, Result, Surrogate, export_surrogate, serde_json,
 };
 
 mod drawn; // the acquisition function
@@ -25,9 +25,10 @@ mod values;
 
 use drawn::{Drawn, Merit, Predictor};
 use options::{AcquisitionFunction, Lengthscales, Options};
-use posterior::{Data, Posterior, Prior};
+use posterior::{Data, Factored, Posterior, Prior};
+use shared_values::Shift;
 use similarity::{Packed, Variables};
-use values::Scale;
+use values::Learned;
 
 export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options, layout));
 
@@ -42,10 +43,14 @@ struct Heat {
     variables: Variables,
     observations: Vec<(Bits, f64)>,
     points: Packed,
+    /// Whether some point was observed with two different values.
+    repeats_differ: bool,
     /// The hyperparameters of the last draw, from which the search for the next ones starts.
     parameters: Vec<f64>,
-    /// What that search found, since the last observation and draw.
-    fitted: Option<Posterior>,
+    /// What `auto` chose for the last draw.
+    shift: Option<Shift>,
+    /// What that search found, since the last observation and draw, with what was learned.
+    fitted: Option<(Learned, Posterior)>,
 }
 
 impl Heat {
@@ -58,7 +63,9 @@ impl Heat {
             variables,
             observations: Vec::new(),
             points: Packed::new(layout.dimension()),
+            repeats_differ: false,
             parameters,
+            shift: None,
             fitted: None,
         })
     }
@@ -76,30 +83,53 @@ impl Heat {
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
+        self.repeats_differ |= self.observations.iter().any(|(seen, known)| *known != value && seen == bits);
         self.points.push(bits.iter().copied());
         self.observations.push((bits.clone(), value));
         self.fitted = None;
         Ok(())
     }
 
-    fn scale(&self) -> Scale {
-        Scale::of(self.observations.iter().map(|(_, value)| *value))
-    }
-
-    /// The posterior at the hyperparameters that follow from the last draw's and all observations.
-    fn fit(&self) -> Result<Posterior> {
-        let scale = self.scale();
+    /// What is learned under this penalty, and its posterior at the hyperparameters that follow from the last draw's
+    /// and all observations.
+    fn fit(&mut self, penalty: &Penalty) -> Result<(Learned, Posterior)> {
+        let prior = prior(&self.options);
+        let factored = |parameters: &[f64]| Factored::new(&self.variables, &self.points, parameters);
+        // Where the last hyperparameters make the matrix singular, those of the prior do not.
+        let start =
+            || factored(&self.parameters).or_else(|| factored(&posterior::initial(&self.variables, prior)));
+        let fail = || Error::new("the covariance of the observations is not positive definite");
+        let factored = start().ok_or_else(fail)?;
+        let (kind, score) = (self.options.values, |values: &[f64]| factored.score(values));
+        let learned = Learned::new(kind, &self.observations, penalty, self.shift, score);
+        if let Some(fitted) = self.fitted.take_if(|(last, _)| last.values == learned.values) {
+            return Ok(fitted);
+        }
         let data = Data {
             variables: &self.variables,
             bits: self.layout.dimension(),
             points: &self.points,
-            values: self.observations.iter().map(|(_, value)| scale.to(*value)).collect(),
-            prior: prior(&self.options),
+            values: learned.values.clone(),
+            prior,
         };
-        // Where the last hyperparameters make the matrix singular, those of the prior do not.
-        posterior::fit(&data, &self.parameters)
-            .or_else(|| posterior::fit(&data, &posterior::initial(&self.variables, data.prior)))
-            .ok_or_else(|| Error::new("the covariance of the observations is not positive definite"))
+        let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
+        Ok((learned, posterior))
+    }
+
+    /// What is to be improved on, on the scale of the draw: the lowest of the totals where values are raw, else of
+    /// the transformed ones. Where the objective is noisy, the lowest value was lucky, and what counts are the means of
+    /// the model at the evaluated points.
+    fn incumbent(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest, noisy: bool) -> f64 {
+        let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(request.penalty()));
+        let total = |(value, (bits, _)): (f64, &(Bits, f64))| scale.from(value) + penalty.of(bits);
+        let lowest = |values: &mut dyn Iterator<Item = f64>| {
+            values.zip(&self.observations).map(total).fold(f64::INFINITY, f64::min)
+        };
+        match request.best_total() {
+            _ if noisy => lowest(&mut fitted.means(&learned.values)),
+            Some(told) if self.options.values.is_raw() => told,
+            _ => lowest(&mut learned.values.iter().copied()),
+        }
     }
 }
 
@@ -118,31 +148,24 @@ impl Surrogate for Heat {
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
         let penalty = request.penalty();
-        let total = |(bits, value): &(Bits, f64)| value + penalty.of(bits);
-        let lowest = self.observations.iter().map(total).min_by(f64::total_cmp);
         // Before the first value all points are alike.
-        let Some(lowest) = lowest else {
+        if self.observations.is_empty() {
             return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_penalty(penalty));
-        };
-        let fitted = match self.fitted.take() {
-            Some(fitted) => fitted,
-            None => self.fit()?,
-        };
-        self.parameters.clone_from(&fitted.parameters);
+        }
+        let (learned, fitted) = self.fit(penalty)?;
+        self.parameters.clone_from(&fitted.factored.parameters);
+        self.shift = learned.shift;
         let bits = self.layout.dimension();
         let merit = match self.options.acquisition {
             AcquisitionFunction::Improvement => {
-                Merit::Improvement { best: request.best_total().unwrap_or(lowest) }
+                let best = self.incumbent(&learned, &fitted, request, request.noisy() || self.repeats_differ);
+                Merit::Improvement { best }
             }
             AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
         };
         let predictor = Predictor::new(&fitted, bits, &self.points, request.pending().view());
-        Ok(Acquisition::General(Arc::new(Drawn {
-            predictor,
-            scale: self.scale(),
-            merit,
-            penalty: penalty.clone(),
-        })))
+        let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
+        Ok(Acquisition::General(Arc::new(Drawn { predictor, scale, merit, penalty })))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -153,24 +176,31 @@ impl Surrogate for Heat {
         if self.observations.is_empty() {
             return Ok(None);
         }
-        // Kept for the next draw, which would find the same.
-        let fitted = match self.fitted.take() {
-            Some(fitted) => fitted,
-            None => self.fit()?,
-        };
-        let (scale, bits) = (self.scale(), self.layout.dimension());
+        // The values are asked for, so no penalty is learned with them.
+        let (learned, fitted) = self.fit(&Penalty::default())?;
+        let bits = self.layout.dimension();
         let none = ArrayView2::from_shape((0, bits), &[]).expect("no rows");
         let predictions = Predictor::new(&fitted, bits, &self.points, none).predict(points);
-        let noise = fitted.amplitude * fitted.noise;
-        self.fitted = Some(fitted);
-        let means = predictions.iter().map(|(mean, _)| scale.from(*mean)).collect();
-        let deviations = predictions.iter().map(|(_, variance)| scale.unit() * (variance + noise).sqrt());
-        Predictions::new(means, deviations.collect()).map(Some)
+        let noise = fitted.amplitude * fitted.factored.noise;
+        let observed = predictions.into_iter().map(|(mean, variance)| (mean, (variance + noise).sqrt()));
+        let (means, deviations) = learned.to_values(observed);
+        // Kept for the next draw, which finds the same where it learns the same.
+        self.fitted = Some((learned, fitted));
+        Predictions::new(means, deviations).map(Some)
+    }
+
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        Ok(Vec::from_iter(self.shift.map(Shift::note)))
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let (observations, parameters) = (self.observations.clone(), self.parameters.clone());
-        serde_json::to_vec(&Saved { heat: VERSION, observations, parameters }).map(Some).map_err(Error::wrap)
+        let saved = Saved {
+            heat: VERSION,
+            observations: self.observations.clone(),
+            parameters: self.parameters.clone(),
+            shift: self.shift.map(Shift::index),
+        };
+        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
@@ -178,6 +208,10 @@ impl Surrogate for Heat {
         let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
         if saved.heat != VERSION {
             return Err(refuse(format!("its version is {}, not {VERSION}", saved.heat)));
+        }
+        let shift = saved.shift.and_then(Shift::from_index);
+        if shift.is_none() && saved.shift.is_some() {
+            return Err(refuse("no transformation has its number".to_owned()));
         }
         let mut restored = Self::new(self.options.clone(), &self.layout)?;
         for (bits, value) in &saved.observations {
@@ -191,7 +225,7 @@ impl Surrogate for Heat {
         if !saved.parameters.iter().zip(bounds).all(|(x, (low, high))| (low..=high).contains(x)) {
             return Err(refuse("a hyperparameter is beyond its bounds".to_owned()));
         }
-        restored.parameters = saved.parameters;
+        (restored.parameters, restored.shift) = (saved.parameters, shift);
         *self = restored;
         Ok(())
     }
@@ -199,13 +233,16 @@ impl Surrogate for Heat {
 
 const VERSION: u32 = 1;
 
-/// A draw depends on nothing but the observations and the hyperparameters of the last draw.
+/// A draw depends on nothing but its request, the observations, and the hyperparameters and the choice of the last draw.
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
     heat: u32,
     observations: Vec<(Bits, f64)>,
     parameters: Vec<f64>,
+    /// Which transformation `auto` chose; older states have none.
+    #[serde(default)]
+    shift: Option<u8>,
 }
 
 #[cfg(test)]

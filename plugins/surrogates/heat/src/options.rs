@@ -1,8 +1,12 @@
 //! What a manifest may set, and its limits.
 
+use shared_values::Values;
+
 plugin_api::options! {
-    /// The prior of the lengthscales, and what is drawn.
+    /// What the model learns, the prior of its lengthscales, and what is drawn.
     pub struct Options {
+        /// What is learned of the values.
+        pub values: Values = Values::Raw,
         /// Which lengthscales the kernel has.
         pub lengthscales: Lengthscales = Lengthscales::Pooled,
         /// How far the logarithms of pooled lengthscales are spread around the common one: a standard deviation.

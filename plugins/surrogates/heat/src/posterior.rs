@@ -55,43 +55,50 @@ pub(crate) fn bounds(count: usize) -> Vec<(f64, f64)> {
     bounds
 }
 
-/// The process given its hyperparameters and the data.
+/// The covariance of the observations at some hyperparameters, whatever their values are.
 #[derive(Debug)]
-pub(crate) struct Posterior {
+pub(crate) struct Factored {
     pub(crate) parameters: Vec<f64>,
     pub(crate) similarity: Similarity,
     /// The upper triangle has K, padded to `size`.
     covariance: Vec<f64>,
     /// The upper triangle has Lᵀ of K = LLᵀ.
     transposed: Vec<f64>,
+    count: usize,
     pub(crate) size: usize,
+    /// The variance of the noise as a multiple of the amplitude.
+    pub(crate) noise: f64,
+}
+
+/// The process given its hyperparameters and the data.
+#[derive(Debug)]
+pub(crate) struct Posterior {
+    pub(crate) factored: Factored,
     /// The constant mean that fits best.
     pub(crate) mean: f64,
     /// K⁻¹(y − mean)
     pub(crate) weights: Vec<f64>,
     /// The variance of the process.
     pub(crate) amplitude: f64,
-    /// The variance of the noise as a multiple of the amplitude.
-    pub(crate) noise: f64,
     /// −log of the posterior of the hyperparameters, up to a constant.
     pub(crate) energy: f64,
 }
 
 /// The posterior at the best hyperparameters that a short search from `start` finds; `None` where the numbers fail.
-pub(crate) fn fit(data: &Data<'_>, start: &[f64]) -> Option<Posterior> {
-    let bounds = bounds(start.len());
+pub(crate) fn fit(data: &Data<'_>, start: Factored) -> Option<Posterior> {
+    let parameters = start.parameters.clone();
+    let bounds = bounds(parameters.len());
     let limits = Limits { bounds: &bounds, steps: STEPS, least_gain: LEAST_GAIN };
-    minimise(data, start.to_vec(), &limits).map(|(_, posterior)| posterior)
+    Some(minimise(data, parameters, data.posterior(start)?, &limits))
 }
 
-impl Smooth for Data<'_> {
-    type Place = Posterior;
-
-    fn at(&self, parameters: &[f64]) -> Option<Posterior> {
+impl Factored {
+    /// The factor at these hyperparameters; `None` where the matrix is not positive definite.
+    pub(crate) fn new(variables: &Variables, points: &Packed, parameters: &[f64]) -> Option<Self> {
         let (log_theta, log_noise) = parameters.split_at(parameters.len() - 1);
-        let similarity = Similarity::new(self.variables, log_theta);
+        let similarity = Similarity::new(variables, log_theta);
         let noise = libm::exp(log_noise[0]);
-        let (count, size) = (self.points.len(), kernel::padded(self.points.len()));
+        let (count, size) = (points.len(), kernel::padded(points.len()));
         let mut matrix = vec![0.0; size * size];
         for i in 0..size {
             let row = &mut matrix[i * size..][..size];
@@ -99,39 +106,56 @@ impl Smooth for Data<'_> {
             if i < count {
                 row[i] = 1.0 + noise + JITTER;
                 for (j, entry) in row.iter_mut().enumerate().take(count).skip(i + 1) {
-                    *entry = similarity.between(self.points.row(i), self.points.row(j));
+                    *entry = similarity.between(points.row(i), points.row(j));
                 }
             }
         }
         let covariance = matrix.clone();
         kernel::factor(&mut matrix, size).ok()?;
-        // L⁻¹y and L⁻¹1 give the mean by generalised least squares; the padding has neither a value nor a mean.
-        let (mut residual, mut ones) = (self.values.clone(), vec![1.0; count]);
-        residual.resize(size, 0.0);
-        ones.resize(size, 0.0);
-        solve(&matrix, size, &mut residual);
-        solve(&matrix, size, &mut ones);
+        let parameters = parameters.to_vec();
+        Some(Self { parameters, similarity, covariance, transposed: matrix, count, size, noise })
+    }
+
+    /// The mean m by generalised least squares, L⁻¹(y − m), and its squared norm q.
+    fn explain(&self, values: &[f64]) -> (f64, Vec<f64>, f64) {
+        // The padding has neither a value nor a mean.
+        let (mut residual, mut ones) = (values.to_vec(), vec![1.0; self.count]);
+        residual.resize(self.size, 0.0);
+        ones.resize(self.size, 0.0);
+        solve(&self.transposed, self.size, &mut residual);
+        solve(&self.transposed, self.size, &mut ones);
         let mean = dot(&ones, &residual) / dot(&ones, &ones);
         residual.iter_mut().zip(&ones).for_each(|(residual, one)| *residual -= mean * one);
         let misfit = dot(&residual, &residual);
-        solve_transposed(&matrix, size, &mut residual);
-        // The amplitude has an inverse gamma prior of shape and rate ½.
-        let degrees = count as f64 + 1.0;
-        let half_log_determinant: f64 = (0..count).map(|i| libm::log(matrix[i * size + i])).sum();
-        let fit = half_log_determinant + 0.5 * degrees * libm::log(misfit + 1.0);
-        let energy = fit + self.prior_energy(parameters).0;
-        energy.is_finite().then(|| Posterior {
-            parameters: parameters.to_vec(),
-            similarity,
-            covariance,
-            transposed: matrix,
-            size,
-            mean,
-            weights: residual,
-            amplitude: (misfit + 1.0) / degrees,
-            noise,
-            energy,
-        })
+        (mean, residual, misfit)
+    }
+
+    /// The log likelihood of values with the amplitude integrated out, up to what is the same for all values.
+    pub(crate) fn score(&self, values: &[f64]) -> f64 {
+        -0.5 * self.degrees() * libm::log(self.explain(values).2 + 1.0)
+    }
+
+    /// The amplitude has an inverse gamma prior of shape and rate ½.
+    fn degrees(&self) -> f64 {
+        self.count as f64 + 1.0
+    }
+
+    /// L⁻¹, padded.
+    pub(crate) fn inverse_factor(&self) -> Vec<f64> {
+        kernel::invert(&self.transposed, self.size)
+    }
+
+    /// The variance of an observation as a multiple of the amplitude, beside that of the process.
+    pub(crate) fn nugget(&self) -> f64 {
+        self.noise + JITTER
+    }
+}
+
+impl Smooth for Data<'_> {
+    type Place = Posterior;
+
+    fn at(&self, parameters: &[f64]) -> Option<Posterior> {
+        self.posterior(Factored::new(self.variables, self.points, parameters)?)
     }
 
     fn value(&self, posterior: &Posterior) -> f64 {
@@ -140,8 +164,9 @@ impl Smooth for Data<'_> {
 
     /// ½⟨K⁻¹ − aaᵀ/v, ∂K⟩ with a = K⁻¹r and the amplitude v, and the prior's part.
     fn gradient(&self, posterior: &Posterior) -> Vec<f64> {
-        let Posterior { size, covariance, weights, amplitude, .. } = posterior;
-        let inverse = kernel::gram(&posterior.inverse_factor(), *size);
+        let Posterior { factored, weights, amplitude, .. } = posterior;
+        let Factored { size, covariance, parameters, noise, .. } = factored;
+        let inverse = kernel::gram(&factored.inverse_factor(), *size);
         let mut differences = Differences::new(self.bits);
         let mut trace = 0.0;
         for i in 0..self.points.len() {
@@ -157,19 +182,31 @@ impl Smooth for Data<'_> {
         }
         // ∂K/∂log θ = −θ D∘K; each pair stands for two entries of the matrix.
         let of_variables = self.variables.sums(&differences.of_bits(self.bits));
-        let (log_theta, _) = posterior.parameters.split_at(posterior.parameters.len() - 1);
+        let (log_theta, _) = parameters.split_at(parameters.len() - 1);
         let mut gradient: Vec<f64> = match log_theta {
             [one] if self.prior == Prior::Common => vec![-libm::exp(*one) * of_variables.iter().sum::<f64>()],
             each => each.iter().zip(&of_variables).map(|(&log, sum)| -libm::exp(log) * sum).collect(),
         };
-        gradient.push(0.5 * posterior.noise * trace);
-        let prior = self.prior_energy(&posterior.parameters).1;
+        gradient.push(0.5 * noise * trace);
+        let prior = self.prior_energy(parameters).1;
         gradient.iter_mut().zip(prior).for_each(|(gradient, prior)| *gradient += prior);
         gradient
     }
 }
 
 impl Data<'_> {
+    /// The posterior of the values; `None` where the numbers fail.
+    fn posterior(&self, factored: Factored) -> Option<Posterior> {
+        let (mean, mut weights, misfit) = factored.explain(&self.values);
+        let Factored { transposed, count, size, parameters, .. } = &factored;
+        solve_transposed(transposed, *size, &mut weights);
+        let half_log_determinant: f64 = (0..*count).map(|i| libm::log(transposed[i * size + i])).sum();
+        let fit = half_log_determinant + 0.5 * factored.degrees() * libm::log(misfit + 1.0);
+        let energy = fit + self.prior_energy(parameters).0;
+        let amplitude = (misfit + 1.0) / factored.degrees();
+        energy.is_finite().then_some(Posterior { factored, mean, weights, amplitude, energy })
+    }
+
     /// −log of the prior up to a constant, and its gradient.
     ///
     /// Pooled, log θ ~ N(m·1, s²I) with m ~ N(ln(2/n), b) integrated out: the precision is
@@ -196,14 +233,11 @@ impl Data<'_> {
 }
 
 impl Posterior {
-    /// L⁻¹, padded.
-    pub(crate) fn inverse_factor(&self) -> Vec<f64> {
-        kernel::invert(&self.transposed, self.size)
-    }
-
-    /// The variance of an observation as a multiple of the amplitude, beside that of the process.
-    pub(crate) fn nugget(&self) -> f64 {
-        self.noise + JITTER
+    /// The mean of the process, without noise, at each observed point.
+    pub(crate) fn means<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        // (K − ηI)a = r − ηa for a = K⁻¹r.
+        let nugget = self.factored.nugget();
+        values.iter().zip(&self.weights).map(move |(value, weight)| value - nugget * weight)
     }
 }
 
@@ -284,13 +318,15 @@ pub(crate) mod tests {
         let values = points.iter().map(|x| f64::from(x[0]) + f64::from(x[1] ^ x[2])).collect();
         let prior = Prior::Pooled { spread: 1.0 };
         let data = Data { variables: &variables, bits: 10, points: &packed, values, prior };
-        let start = initial(&variables, prior);
-        let one = fit(&data, &start).unwrap();
-        assert!(one.energy < data.at(&start).unwrap().energy - 1.0);
-        let two = fit(&data, &one.parameters).unwrap();
-        assert!((two.energy - one.energy).abs() < 0.05, "{} then {}", one.energy, two.energy);
-        let matter = two.parameters[..3].iter().copied().fold(f64::INFINITY, f64::min);
-        let others = two.parameters[3..10].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        assert!(matter > others, "{:?}", two.parameters);
+        let start = || Factored::new(&variables, &packed, &initial(&variables, prior)).unwrap();
+        let one = fit(&data, start()).unwrap();
+        assert!(one.energy < data.posterior(start()).unwrap().energy - 1.0);
+        let energy = one.energy;
+        let two = fit(&data, one.factored).unwrap();
+        assert!((two.energy - energy).abs() < 0.05, "{energy} then {}", two.energy);
+        let parameters = &two.factored.parameters;
+        let matter = parameters[..3].iter().copied().fold(f64::INFINITY, f64::min);
+        let others = parameters[3..10].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(matter > others, "{parameters:?}");
     }
 }

@@ -1,7 +1,7 @@
 use plugin_api::options::parse;
 use plugin_api::random::normal;
 use plugin_api::testing::check_surrogate;
-use plugin_api::{BitMatrix, Penalty, Rng, rng};
+use plugin_api::{BitMatrix, Rng, rng};
 
 use super::*;
 
@@ -59,6 +59,9 @@ fn it_keeps_the_contract_under_all_options() {
     check_surrogate(|layout| heat("{}", layout));
     check_surrogate(|layout| heat(r#"{ "lengthscales": "common" }"#, layout));
     check_surrogate(|layout| heat(r#"{ "acquisition": "bound", "kappa": 1.0, "spread": 1.0 }"#, layout));
+    for values in ["auto", "vizier", "copula", "log", "winsor"] {
+        check_surrogate(|layout| heat(&format!(r#"{{ "values": "{values}" }}"#), layout));
+    }
 }
 
 #[test]
@@ -67,8 +70,8 @@ fn predictions_are_those_of_a_dense_solve() {
     for options in ["{}", r#"{ "lengthscales": "common" }"#] {
         let mut heat = heat(options, &Layout::free(n));
         let (points, values) = observe(&mut heat, 30, 1);
-        let fitted = heat.fit().unwrap();
-        let (theta, nugget) = hyperparameters(&fitted.parameters, n);
+        let (_, fitted) = heat.fit(&Penalty::default()).unwrap();
+        let (theta, nugget) = hyperparameters(&fitted.factored.parameters, n);
         let mut k: Vec<Vec<f64>> =
             (0..30).map(|i| (0..30).map(|j| covariance(&theta, &points[i], &points[j])).collect()).collect();
         (0..30).for_each(|i| k[i][i] += nugget);
@@ -107,10 +110,8 @@ fn the_draw_is_the_improvement_on_the_best_total() {
     let best = (0..15).map(total).fold(f64::INFINITY, f64::min);
     let probe: Vec<Bits> = (0..64u32).map(|mask| (0..n).map(|i| mask >> i & 1 == 1).collect()).collect();
     let predictions = heat.predict(matrix(&probe, n).view()).unwrap().unwrap();
-    let noise = heat.scale().unit() * {
-        let fitted = heat.fit().unwrap();
-        (fitted.amplitude * fitted.noise).sqrt()
-    };
+    let (learned, fitted) = heat.fit(&Penalty::default()).unwrap();
+    let noise = learned.scale.unit * (fitted.amplitude * fitted.factored.noise).sqrt();
     let drawn = heat.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(l1)).with_best_total(best)).unwrap();
     for (i, x) in probe.iter().enumerate().filter(|(_, x)| !points.contains(x)) {
         // E[max(best − total, 0)] by the sum over many quantiles of the normal distribution.
@@ -132,6 +133,120 @@ fn the_draw_is_the_improvement_on_the_best_total() {
 }
 
 #[test]
+fn the_draw_of_transformed_values_is_the_improvement_on_the_lowest_transformed_total() {
+    let (n, l1) = (6, 0.3);
+    let mut heat = heat(r#"{ "values": "copula" }"#, &Layout::free(n));
+    let (points, values) = observe(&mut heat, 15, 3);
+    let totals: Vec<f64> = points.iter().zip(&values).map(|(x, y)| y + l1 * x.count_ones() as f64).collect();
+    let learned = shared_values::standardise(&shared_values::Values::Copula.transform(&totals)).values;
+    let (_, fitted) = heat.fit(&Penalty::l1(l1)).unwrap();
+    let drawn = heat.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(l1)).with_best_total(1e9)).unwrap();
+    let (theta, nugget) = hyperparameters(&fitted.factored.parameters, n);
+    let mut k: Vec<Vec<f64>> =
+        points.iter().map(|a| points.iter().map(|b| covariance(&theta, a, b)).collect()).collect();
+    (0..15).for_each(|i| k[i][i] += nugget);
+    let residual: Vec<f64> = learned.iter().map(|z| z - fitted.mean).collect();
+    let weights = eliminate(k.clone(), residual);
+    let best = learned.iter().copied().fold(f64::INFINITY, f64::min);
+    for mask in 0..64u32 {
+        let x: Bits = (0..n).map(|i| mask >> i & 1 == 1).collect();
+        let here: Vec<f64> = points.iter().map(|p| covariance(&theta, p, &x)).collect();
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let variance = fitted.amplitude * (1.0 - dot(&here, &eliminate(k.clone(), here.clone()))).max(1e-10);
+        let z = (best - fitted.mean - dot(&here, &weights)) / variance.sqrt();
+        let expected = -(improvement::log_expected_excess(z) + 0.5 * libm::log(variance));
+        // The variance of an observed point is a small difference, of which few digits are right.
+        let tolerance = if points.contains(&x) { 0.05 } else { 1e-6 };
+        assert!(
+            (drawn.value(&x) - expected).abs() < tolerance * expected.abs(),
+            "{x}: {} {expected}",
+            drawn.value(&x)
+        );
+    }
+}
+
+#[test]
+fn predictions_of_transformed_values_are_near_values_not_seen() {
+    for values in ["auto", "vizier", "copula", "log", "winsor"] {
+        let n = 8;
+        let json = format!(r#"{{ "values": "{values}" }}"#);
+        let mut heat = heat(&json, &Layout::free(n));
+        observe(&mut heat, 120, 6);
+        // Draws in between, with a penalty, change nothing of what is asked for.
+        heat.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(2.0))).unwrap();
+        let (probe, expected) = observe(&mut self::heat("{}", &Layout::free(n)), 30, 7);
+        let predictions = heat.predict(matrix(&probe, n).view()).unwrap().unwrap();
+        let centre = expected.iter().sum::<f64>() / 30.0;
+        let (mut errors, mut spread, mut surprise) = (0.0, 0.0, 0.0);
+        for ((mean, deviation), y) in predictions.means().iter().zip(predictions.deviations()).zip(&expected)
+        {
+            errors += (mean - y) * (mean - y);
+            spread += (y - centre) * (y - centre);
+            surprise += (mean - y) * (mean - y) / (deviation * deviation) / 30.0;
+        }
+        assert!(errors < 0.1 * spread, "{values}: {errors} of {spread}");
+        assert!(surprise < 4.0, "{values}: {surprise}");
+    }
+}
+
+#[test]
+fn auto_notes_its_choice_and_goes_on_from_it_when_restored() {
+    let mut heat = heat(r#"{ "values": "auto" }"#, &Layout::free(6));
+    let mut rng = rng(8);
+    for _ in 0..40 {
+        let x = Layout::free(6).random(&mut rng);
+        let value = libm::exp(2.0 * x.count_ones() as f64 - 3.0 * f64::from(x[0] ^ x[1]));
+        heat.observe(&x, &value.into()).unwrap();
+    }
+    assert!(heat.notes().unwrap().is_empty());
+    heat.draw(&DrawRequest::new(1)).unwrap();
+    let notes = heat.notes().unwrap();
+    assert!(notes.len() == 1 && notes[0].1.starts_with("log, shifted by 0.0"), "{notes:?}");
+    let state = String::from_utf8(heat.save().unwrap().unwrap()).unwrap();
+    let mut other = self::heat(r#"{ "values": "auto" }"#, &Layout::free(6));
+    other.restore(state.as_bytes()).unwrap();
+    assert_eq!(other.notes().unwrap(), notes);
+    let at = |heat: &mut Heat| heat.draw(&DrawRequest::new(2)).unwrap().value(&[true; 6]).to_bits();
+    assert_eq!(at(&mut heat), at(&mut other));
+    let wrong = state.replace(r#""shift":"#, r#""shift":9"#);
+    let error = other.restore(wrong.as_bytes()).unwrap_err().to_string();
+    assert_eq!(error, "not a state of this surrogate: no transformation has its number");
+}
+
+#[test]
+fn a_noisy_objective_is_improved_on_the_lowest_mean_at_evaluated_points() {
+    let (n, l1) = (5, 0.4);
+    for values in ["raw", "copula"] {
+        let mut heat = heat(&format!(r#"{{ "values": "{values}" }}"#), &Layout::free(n));
+        let (points, _) = observe(&mut heat, 40, 9);
+        assert!(!heat.repeats_differ);
+        let request = DrawRequest::new(1).with_penalty(Penalty::l1(l1)).with_best_total(-100.0);
+        let (learned, fitted) = heat.fit(&Penalty::l1(l1)).unwrap();
+        let plain = heat.incumbent(&learned, &fitted, &request, false);
+        let lowest = learned.values.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(plain, if values == "raw" { -100.0 } else { lowest });
+
+        // A lucky value, then others at the same point.
+        for noise in [-6.0, 1.0, 2.0, 0.5] {
+            heat.observe(&points[0], &(11.0 + noise).into()).unwrap();
+        }
+        assert!(heat.repeats_differ);
+        let (learned, fitted) = heat.fit(&Penalty::l1(l1)).unwrap();
+        let noisy = heat.incumbent(&learned, &fitted, &request, true);
+        // The means at the evaluated points as the draw of a bound without deviation has them.
+        let json = format!(r#"{{ "values": "{values}", "acquisition": "bound", "kappa": 0.0 }}"#);
+        let mut mean = self::heat(&json, &Layout::free(n));
+        heat.observations.iter().for_each(|(x, y)| mean.observe(x, &(*y).into()).unwrap());
+        let means = mean.draw(&request).unwrap();
+        let expected = points.iter().map(|x| means.value(x)).fold(f64::INFINITY, f64::min);
+        assert!((noisy - expected).abs() < 1e-6, "{values}: {noisy} and {expected}");
+        let unlucky =
+            heat.incumbent(&learned, &fitted, &DrawRequest::new(1).with_penalty(Penalty::l1(l1)), false);
+        assert!(noisy > unlucky + 0.1, "{values}: {noisy} and {unlucky}");
+    }
+}
+
+#[test]
 fn a_pending_point_is_as_an_observation_of_its_mean() {
     let n = 6;
     let json = r#"{ "acquisition": "bound", "kappa": 0.0 }"#;
@@ -143,9 +258,9 @@ fn a_pending_point_is_as_an_observation_of_its_mean() {
     assert!(pending.iter().all(|x| !points.contains(x)));
     let request = DrawRequest::new(1).with_pending(matrix(&pending, n));
     let (means, still) = (mean.draw(&DrawRequest::new(1)).unwrap(), mean.draw(&request).unwrap());
-    let fitted = bound.fit().unwrap();
+    let (learned, fitted) = bound.fit(&Penalty::default()).unwrap();
     let drawn = bound.draw(&request).unwrap();
-    let (theta, nugget) = hyperparameters(&fitted.parameters, n);
+    let (theta, nugget) = hyperparameters(&fitted.factored.parameters, n);
     let all: Vec<&Bits> = points.iter().chain(&pending).collect();
     let k: Vec<Vec<f64>> = (0..14)
         .map(|i| {
@@ -157,7 +272,7 @@ fn a_pending_point_is_as_an_observation_of_its_mean() {
         assert!((means.value(&x) - still.value(&x)).abs() < 0.05, "the mean moves at {x}");
         let here: Vec<f64> = all.iter().map(|p| covariance(&theta, p, &x)).collect();
         let explained: f64 = here.iter().zip(eliminate(k.clone(), here.clone())).map(|(a, b)| a * b).sum();
-        let deviation = bound.scale().unit() * (fitted.amplitude * (1.0 - explained).max(1e-10)).sqrt();
+        let deviation = learned.scale.unit * (fitted.amplitude * (1.0 - explained).max(1e-10)).sqrt();
         let expected = means.value(&x) - 2.0 * deviation;
         assert!((drawn.value(&x) - expected).abs() < 1e-5, "{x}: {} and {expected}", drawn.value(&x));
     }
