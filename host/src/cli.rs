@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
-use crate::manifest::keys::methods::DEFAULT_SOLVER;
+use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
 use crate::run::PATIENCE;
 
@@ -270,7 +270,7 @@ pub struct SolveArguments {
     #[arg(value_name = "PROBLEM", required = true)]
     pub problems: Vec<PathBuf>,
     /// Solve with this: `sdp` or `psr[steps=10,step=authors]`. May be repeated.
-    #[arg(long, value_name = "SOLVER", default_value = DEFAULT_SOLVER)]
+    #[arg(long, value_name = "SOLVER", default_value = QUADRATIC_SOLVER)]
     pub solver: Vec<String>,
     /// The seed of every solver.
     #[arg(long, value_name = "S", default_value_t = 1)]

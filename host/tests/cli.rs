@@ -35,8 +35,7 @@ refused!(more_initial_points_than_the_space_has_are_refused: "initial: 3" => "in
 refused!(a_nan_is_refused: "solver: annealing" => "solver: annealing\npenalty: { l1: .nan }");
 refused!(a_nan_option_is_refused: "n: 6" => "n: .nan");
 refused!(a_missing_benchmark_is_named: "benchmark: { use: labs, options: { n: 6 } }\n" => "");
-refused!(a_missing_surrogate_is_named: "surrogate: random\n" => "");
-refused!(no_method_at_all_is_refused: "surrogate: random\nsolver: annealing\n" => "");
+refused!(no_method_under_methods_is_refused: "surrogate: random\nsolver: annealing\n" => "methods: {}\n");
 refused!(a_solver_beside_methods_is_refused: "solver: annealing" => "solver: annealing\nmethods: { a: { surrogate: random, solver: annealing } }");
 refused!(an_encoder_that_does_not_fit_is_refused: "benchmark: { use: labs, options: { n: 6 } }" => "benchmark: pest-control\nencoder: binary");
 refused!(a_sweep_to_nowhere_is_refused: "solver: annealing" => "solver: annealing\nsweep: { penalty.l2: [1], budget.initial.first: [2] }");
@@ -53,6 +52,26 @@ refused!(
     all_mistakes_are_reported_at_once:
     SMALLEST => "nmae: smallest\nbudget: { initial: 0, evaluations: 2 }\nbenchmark: { use: labs, options: { n: 1 } }\nsurrogate: rnadom\nsolver: annaeling\n"
 );
+
+#[test]
+fn what_a_manifest_does_not_name_is_chosen_to_fit_the_rest() {
+    let _snapshots = snapshots::in_folder("cli");
+    let named = "surrogate: random\nsolver: annealing\n";
+    for (what, method) in [
+        ("neither surrogate nor solver", ""),
+        ("a solver of quadratic functions alone", "solver: psr\n"),
+        ("a solver of any function alone", "solver: annealing\n"),
+        ("a surrogate of quadratic functions alone", "surrogate: mercer\n"),
+        ("a surrogate of any function alone", "surrogate: heat\n"),
+    ] {
+        let plan = host(&["plan", "-"], &SMALLEST.replace(named, method));
+        assert_snapshot!(what, plan);
+        // The plan is a manifest, and plans the same.
+        let (yaml, trials) = plan.split_once("\ntrial ").unwrap();
+        let again = host(&["plan", "-"], yaml);
+        assert!(again.ends_with(&format!("\ntrial {trials}")), "{again}");
+    }
+}
 
 #[test]
 fn help_teaches() {

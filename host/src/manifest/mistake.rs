@@ -78,7 +78,7 @@ impl ManifestError {
                 "experiments/README.md describes manifests; experiments/ising.yaml is one".to_owned()
             }
             Self::NoMethod => {
-                "name a `surrogate` and a `solver`, or several pairs of them under `methods`".to_owned()
+                "name a `surrogate` and a `solver` under each name, or leave `methods` out for the default one".to_owned()
             }
             Self::BesideMethods { key } => format!("move `{key}` into the methods that use it"),
             Self::Type { .. } | Self::Value { .. } | Self::CannotSet { .. } => return None,

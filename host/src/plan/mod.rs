@@ -1,5 +1,6 @@
 //! A plan: every name resolved, every default filled, nothing left to check.
 
+mod default_method;
 mod error;
 mod hash;
 mod resolve;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use serde_json::Map;
 use serde_yaml::Value;
 
+pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, ResolvedTrial, Setting, Spec, TurnPlan};

@@ -6,8 +6,8 @@ use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
-use super::{MethodPlan, PlanError, Seeds, Setting, Spec, TurnPlan};
-use crate::manifest::keys::methods::{Method, Turn};
+use super::{MethodPlan, PlanError, Seeds, Setting, Spec, TurnPlan, default_method};
+use crate::manifest::keys::methods::Method;
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, PluginUse};
 use crate::plugins::Plugins;
@@ -45,6 +45,12 @@ struct ModelBits<'a> {
     space: &'a Space,
     layout: &'a Layout,
 }
+
+/// A solver as it is named, and as it was made.
+type Solving = (PluginUse, (Spec, LoadedSolver));
+
+/// A surrogate as it is named, as it was made, and what it draws.
+type Drawing = (PluginUse, Spec, AcquisitionKind);
 
 struct Resolver<'a> {
     plugins: &'a mut Plugins,
@@ -129,39 +135,58 @@ impl Resolver<'_> {
 
     fn method(&mut self, method: &Method, bits: Option<&ModelBits<'_>>) -> Option<MethodPlan> {
         // Everything is tried before anything is given up, so that all mistakes show at once.
-        let surrogates: Vec<_> =
-            method.turns.iter().map(|turn| self.surrogate(&turn.surrogate, bits)).collect();
-        let mut turns = Vec::new();
-        for (turn, surrogate) in method.turns.iter().zip(&surrogates) {
-            let solver = self.followed(&turn.solver, &[(turn, surrogate.as_ref())], bits);
-            turns.push(
-                surrogate.clone().zip(solver).map(|((surrogate, _), solver)| TurnPlan { surrogate, solver }),
-            );
-        }
-        // A shadow solves the problems of every turn.
-        let all: Vec<_> = method.turns.iter().zip(surrogates.iter().map(Option::as_ref)).collect();
-        let shadows: Vec<_> = method.shadows.iter().map(|used| self.followed(used, &all, bits)).collect();
-        Some(MethodPlan {
-            name: method.name.clone(),
-            turns: turns.into_iter().collect::<Option<_>>()?,
-            shadows: shadows.into_iter().collect::<Option<_>>()?,
-        })
-    }
-
-    /// A solver, tried with each surrogate whose draws it gets.
-    fn followed(
-        &mut self,
-        used: &PluginUse,
-        turns: &[(&Turn, Option<&(Spec, AcquisitionKind)>)],
-        bits: Option<&ModelBits<'_>>,
-    ) -> Option<Spec> {
-        let (spec, solver) = self.solver(used)?;
-        for (turn, surrogate) in turns {
-            if let (Some((_, draws)), Some(bits)) = (surrogate, bits) {
-                self.match_up(used, &solver, &turn.surrogate, *draws, bits);
+        let mut solvers: Vec<Option<Solving>> =
+            method.solvers.iter().map(|used| self.solver(used).map(|made| (used.clone(), made))).collect();
+        let named: Vec<PluginUse> = match &method.surrogates[..] {
+            [] => {
+                let takes = |solver: &Option<Solving>| {
+                    solver.as_ref().is_none_or(|(_, (_, solver))| solver.takes(AcquisitionKind::General))
+                };
+                default_method::surrogates(solvers.iter().all(takes), &method.path.join("surrogate"))
+            }
+            named => named.to_vec(),
+        };
+        let surrogates: Vec<Option<Drawing>> = named
+            .iter()
+            .map(|used| self.surrogate(used, bits).map(|(spec, draws)| (used.clone(), spec, draws)))
+            .collect();
+        if solvers.is_empty() {
+            let path = method.path.join("solver");
+            for surrogate in &surrogates {
+                let draws = surrogate.as_ref().map(|(_, _, draws)| *draws);
+                let used = default_method::solver(draws.unwrap_or(AcquisitionKind::Quadratic), path.clone());
+                solvers.push(self.solver(&used).map(|made| (used, made)));
             }
         }
-        Some(spec)
+        let mut turns = Vec::new();
+        for (i, surrogate) in surrogates.iter().enumerate() {
+            let solver = &solvers[if solvers.len() == 1 { 0 } else { i }];
+            let (Some((used, spec, draws)), Some((solver_used, (solver_spec, solver)))) = (surrogate, solver)
+            else {
+                continue;
+            };
+            if let Some(bits) = bits {
+                self.match_up(solver_used, solver, used, *draws, bits);
+            }
+            turns.push(TurnPlan { surrogate: spec.clone(), solver: solver_spec.clone() });
+        }
+        // A shadow solves the problems of every turn.
+        let mut shadows = Vec::new();
+        for used in &method.shadows {
+            let Some((spec, solver)) = self.solver(used) else { continue };
+            if let Some(bits) = bits {
+                for (surrogate, _, draws) in surrogates.iter().flatten() {
+                    self.match_up(used, &solver, surrogate, *draws, bits);
+                }
+            }
+            shadows.push(spec);
+        }
+        let whole = turns.len() == named.len() && shadows.len() == method.shadows.len();
+        let name = match &method.name[..] {
+            "" => Method::name_of(turns.iter().map(|turn| turn.solver.name.as_str())),
+            name => name.to_owned(),
+        };
+        whole.then_some(MethodPlan { name, turns, shadows })
     }
 
     fn surrogate(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Setting, Spec};
+use super::{MethodPlan, Setting, Spec, TurnPlan};
 use crate::manifest::keys::seeds::Seeds;
 use crate::manifest::keys::sweep::{Axis, Sweep};
 use crate::manifest::yaml::KeyPath;
@@ -37,16 +37,37 @@ pub(super) fn yaml(
         let shadows = resolved.shadows.iter().zip(&written.shadows);
         let shadows: Vec<Json> = shadows.map(|(spec, used)| plugin(spec, used)).collect();
         let mut method = Map::new();
-        let turns = || resolved.turns.iter().zip(&written.turns);
-        let surrogates = turns().map(|(spec, used)| plugin(&spec.surrogate, &used.surrogate));
-        let solvers = turns().map(|(spec, used)| plugin(&spec.solver, &used.solver));
-        method.insert("surrogate".to_owned(), one_or_more(surrogates.collect()));
-        method.insert("solver".to_owned(), one_or_more(solvers.collect()));
+        let surrogates = |method: &MethodPlan| specs(method, |turn| &turn.surrogate);
+        let solvers = |method: &MethodPlan| specs(method, |turn| &turn.solver);
+        for (key, specs, used) in [
+            ("surrogate", &surrogates as &dyn Fn(&MethodPlan) -> Vec<Spec>, &written.surrogates),
+            ("solver", &solvers, &written.solvers),
+        ] {
+            let first = specs(resolved);
+            // What is not named may be another at each point of a sweep.
+            let same = |setting: &Setting| {
+                let method = setting.methods.iter().find(|method| method.name == resolved.name);
+                method.is_none_or(|method| specs(method) == first)
+            };
+            if !used.is_empty() || settings.iter().all(same) {
+                let used_for = |i: usize| used.get(if used.len() == 1 { 0 } else { i });
+                let write = |(i, spec): (usize, &Spec)| match used_for(i) {
+                    Some(used) => plugin(spec, used),
+                    None => json!({ "use": spec.reference, "options": spec.options }),
+                };
+                let mut list: Vec<Json> = first.iter().enumerate().map(write).collect();
+                if key == "solver" && list.iter().all(|solver| *solver == list[0]) {
+                    list.truncate(1);
+                }
+                method.insert(key.to_owned(), one_or_more(list));
+            }
+        }
         if !shadows.is_empty() {
             method.insert("shadows".to_owned(), shadows.into());
         }
-        // Without `methods:`, the keys of the only one stand at the top, and the sweep's paths lead there.
-        if written.at_top {
+        // Without `methods:`, the keys of the only one stand at the top, and the sweep's paths lead there. The default
+        // one has none that a sweep could lead to, and keeps its name.
+        if written.at_top && !written.is_default() {
             plan.append(&mut method);
         } else {
             methods.insert(resolved.name.clone(), method.into());
@@ -62,6 +83,10 @@ pub(super) fn yaml(
         plan.insert("plugin-directories".to_owned(), json!(plugin_directories));
     }
     serde_yaml::to_string(&plan).expect("a plan is plain data")
+}
+
+fn specs(method: &MethodPlan, of: fn(&TurnPlan) -> &Spec) -> Vec<Spec> {
+    method.turns.iter().map(|turn| of(turn).clone()).collect()
 }
 
 /// A list, or what is in it where it is one.

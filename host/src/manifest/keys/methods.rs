@@ -14,27 +14,42 @@ pub struct Methods;
 /// A named pair of surrogate and solver, or several that take turns.
 #[derive(Clone, Debug)]
 pub struct Method {
+    /// Empty where it is named for a solver that the plan chooses.
     pub name: String,
-    /// One or more: all surrogates observe, and each iteration is the next one's.
-    pub turns: Vec<Turn>,
+    /// All observe, and each iteration is the next one's; none where the plan chooses.
+    pub surrogates: Vec<PluginUse>,
+    /// One for each surrogate, or one for all; none where the plan chooses.
+    pub solvers: Vec<PluginUse>,
+    /// Where its keys stand.
+    pub path: KeyPath,
     /// Solvers that solve every problem too, are recorded, and are not followed.
     pub shadows: Vec<PluginUse>,
     /// Whether its keys stand at the top of the manifest.
     pub at_top: bool,
 }
 
-/// A surrogate and the solver that minimises its draws.
-#[derive(Clone, Debug)]
-pub struct Turn {
-    pub surrogate: PluginUse,
-    pub solver: PluginUse,
-}
-
 pub const METHOD_KEYS: &[&str] = &["surrogate", "solver", "shadows"];
 
-/// The solver where none is named: of ours, the one that finds the lowest values in a few milliseconds and proves
-/// how low they could be (`plugins/solvers/README.md` has the numbers).
-pub const DEFAULT_SOLVER: &str = "certified";
+/// The name of a method that names neither surrogate nor solver.
+const DEFAULT: &str = "default";
+
+impl Method {
+    /// Of solvers with these names, each once.
+    pub fn name_of<'n>(solvers: impl Iterator<Item = &'n str>) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for name in solvers {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join("-")
+    }
+
+    /// Whether everything is left to the plan.
+    pub fn is_default(&self) -> bool {
+        self.surrogates.is_empty() && self.solvers.is_empty()
+    }
+}
 
 impl Key for Methods {
     type Value = Vec<Method>;
@@ -44,10 +59,6 @@ impl Key for Methods {
         let root = KeyPath::root();
         let path = root.join("methods");
         let Some(methods) = keys.get("methods") else {
-            if !keys.contains_key("surrogate") && !keys.contains_key("solver") {
-                reader.wrong(&root, ManifestError::NoMethod);
-                return None;
-            }
             return Some(Vec::from_iter(only_method(keys, reader)));
         };
         for key in METHOD_KEYS {
@@ -88,11 +99,12 @@ impl Key for Methods {
         };
         let surrogate = described(
             one_or_more(Kind::Surrogate),
-            "The model; or several that all observe and take turns to propose.",
+            "The model; or several that all observe and take turns to propose. By default those that did best over many \
+             objectives.",
         );
         let solver = described(
             one_or_more(Kind::Solver),
-            "What minimises its draws; `certified` where none is named. For several models, one each, or one for all.",
+            "What minimises its draws; one that fits where none is named. For several models, one each, or one for all.",
         );
         match name {
             "surrogate" => surrogate,
@@ -103,7 +115,7 @@ impl Key for Methods {
             _ => {
                 let keys = json!({ "surrogate": surrogate, "solver": solver, "shadows": solvers });
                 let method = json!({
-                    "type": "object", "properties": keys, "required": ["surrogate"], "additionalProperties": false
+                    "type": "object", "properties": keys, "additionalProperties": false
                 });
                 described(
                     json!({ "type": "object", "minProperties": 1, "additionalProperties": method }),
@@ -117,17 +129,16 @@ impl Key for Methods {
 /// The method whose keys stand at the top, named for its solver.
 fn only_method(keys: &Mapping, reader: &mut Reader<'_>) -> Option<Method> {
     let mut method = method(keys, &KeyPath::root(), String::new(), reader)?;
-    let mut names: Vec<&str> = Vec::new();
-    for turn in &method.turns {
-        let name = turn.solver.name.rsplit(['/', '\\']).next().unwrap_or_default();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    method.name = names.join("-");
     method.at_top = true;
-    if let Some(error) = wrong_name(&method.name) {
-        reader.wrong(&method.turns[0].solver.path, error);
+    if let Some(first) = method.solvers.first() {
+        let names =
+            method.solvers.iter().map(|solver| solver.name.rsplit(['/', '\\']).next().unwrap_or_default());
+        method.name = Method::name_of(names);
+        if let Some(error) = wrong_name(&method.name) {
+            reader.wrong(&first.path, error);
+        }
+    } else if method.is_default() {
+        method.name = DEFAULT.to_owned();
     }
     Some(method)
 }
@@ -141,12 +152,8 @@ fn wrong_name(name: &str) -> Option<ManifestError> {
 }
 
 fn method(keys: &Mapping, path: &KeyPath, name: String, reader: &mut Reader<'_>) -> Option<Method> {
-    let surrogates = reader.required(keys, path, "surrogate", "the model, such as `surrogate: horseshoe`");
-    let surrogates =
-        surrogates.and_then(|value| one_or_more(value, &path.join("surrogate"), Kind::Surrogate, reader));
-    let default = Value::from(DEFAULT_SOLVER);
-    let solvers = keys.get("solver").filter(|value| !value.is_null()).unwrap_or(&default);
-    let solvers = one_or_more(solvers, &path.join("solver"), Kind::Solver, reader);
+    let surrogates = none_or_more(keys, "surrogate", path, Kind::Surrogate, reader);
+    let solvers = none_or_more(keys, "solver", path, Kind::Solver, reader);
     let place = path.join("shadows");
     let shadows = match keys.get("shadows") {
         None => Some(Vec::new()),
@@ -160,12 +167,31 @@ fn method(keys: &Mapping, path: &KeyPath, name: String, reader: &mut Reader<'_>)
             None
         }
     };
-    let turns = turns(surrogates?, solvers?, path, reader);
-    Some(Method { name, turns: turns?, shadows: shadows?, at_top: false })
+    let (surrogates, solvers) = (surrogates?, solvers?);
+    let (models, found) = (surrogates.len(), solvers.len());
+    if found > 1 && found != models {
+        let models = if models == 0 {
+            "surrogates that are not named".to_owned()
+        } else {
+            format!("{models} surrogates")
+        };
+        let reason = format!("has {found} solvers for {models}: one each, or one for all");
+        reader.wrong_value("solver", &path.join("solver"), reason);
+        return None;
+    }
+    Some(Method { name, surrogates, solvers, path: path.clone(), shadows: shadows?, at_top: false })
 }
 
-/// A plugin, or a list of them.
-fn one_or_more(value: &Value, path: &KeyPath, kind: Kind, reader: &mut Reader<'_>) -> Option<Vec<PluginUse>> {
+/// The plugins under a key that may be absent: one, or a list of them.
+fn none_or_more(
+    keys: &Mapping,
+    key: &str,
+    path: &KeyPath,
+    kind: Kind,
+    reader: &mut Reader<'_>,
+) -> Option<Vec<PluginUse>> {
+    let Some(value) = keys.get(key).filter(|value| !value.is_null()) else { return Some(Vec::new()) };
+    let path = &path.join(key);
     let Value::Sequence(list) = value else { return reader.plugin(value, path, kind).map(|one| vec![one]) };
     if list.is_empty() {
         reader.wrong_value(kind.name(), path, format!("needs at least one {kind}"));
@@ -176,31 +202,11 @@ fn one_or_more(value: &Value, path: &KeyPath, kind: Kind, reader: &mut Reader<'_
     read.into_iter().collect()
 }
 
-/// A solver for each surrogate, or one for all.
-fn turns(
-    surrogates: Vec<PluginUse>,
-    mut solvers: Vec<PluginUse>,
-    path: &KeyPath,
-    reader: &mut Reader<'_>,
-) -> Option<Vec<Turn>> {
-    let (expected, found) = (surrogates.len(), solvers.len());
-    if found == 1 {
-        solvers = vec![solvers.swap_remove(0); expected];
-    }
-    if solvers.len() != expected {
-        let reason = format!("has {found} solvers for {expected} surrogates: one each, or one for all");
-        reader.wrong_value("solver", &path.join("solver"), reason);
-        return None;
-    }
-    let turn = |(surrogate, solver)| Turn { surrogate, solver };
-    Some(surrogates.into_iter().zip(solvers).map(turn).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<(String, String)>, Vec<String>> {
+    fn read(text: &str) -> Result<[String; 3], Vec<String>> {
         let keys: Mapping = serde_yaml::from_str(text).unwrap();
         let mut mistakes = Vec::new();
         let methods = Methods::read(&keys, &mut Reader { mistakes: &mut mistakes, top: &[] });
@@ -208,21 +214,36 @@ mod tests {
         if !messages.is_empty() {
             return Err(messages);
         }
-        let turns = methods.unwrap().remove(0).turns;
-        Ok(turns.into_iter().map(|turn| (turn.surrogate.name, turn.solver.name)).collect())
+        let method = methods.unwrap().remove(0);
+        let names = |plugins: &[PluginUse]| {
+            plugins.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>().join(" ")
+        };
+        Ok([names(&method.surrogates), names(&method.solvers), method.name])
     }
 
-    fn pairs(pairs: &[(&str, &str)]) -> Result<Vec<(String, String)>, Vec<String>> {
-        Ok(pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect())
+    fn method(surrogates: &str, solvers: &str, name: &str) -> Result<[String; 3], Vec<String>> {
+        Ok([surrogates, solvers, name].map(str::to_owned))
     }
 
     #[test]
     fn surrogates_that_take_turns_have_a_solver_each_or_one_for_all() {
-        assert_eq!(read("surrogate: a"), pairs(&[("a", DEFAULT_SOLVER)]));
-        assert_eq!(read("surrogate: [a, { use: b }]\nsolver: x"), pairs(&[("a", "x"), ("b", "x")]));
-        assert_eq!(read("surrogate: [a, b]\nsolver: [x, y]"), pairs(&[("a", "x"), ("b", "y")]));
+        assert_eq!(read("surrogate: [a, { use: b }]\nsolver: x"), method("a b", "x", "x"));
+        assert_eq!(read("surrogate: [a, b]\nsolver: [x, y]"), method("a b", "x y", "x-y"));
         let wrong = read("surrogate: [a, b, c]\nsolver: [x, y]").unwrap_err();
         assert_eq!(wrong, ["`solver` has 2 solvers for 3 surrogates: one each, or one for all"]);
+        let wrong = read("solver: [x, y]").unwrap_err();
+        assert_eq!(
+            wrong,
+            ["`solver` has 2 solvers for surrogates that are not named: one each, or one for all"]
+        );
         assert_eq!(read("surrogate: []").unwrap_err(), ["`surrogate` needs at least one surrogate"]);
+    }
+
+    #[test]
+    fn what_is_not_named_is_left_to_the_plan() {
+        assert_eq!(read("surrogate: a"), method("a", "", ""));
+        assert_eq!(read("solver: x"), method("", "x", "x"));
+        assert_eq!(read("seeds: 1"), method("", "", "default"));
+        assert_eq!(read("methods: { mine: {} }"), method("", "", "mine"));
     }
 }

@@ -141,7 +141,8 @@ fn what_no_forest_can_use_is_refused() {
         |x: &str, value: f64| forest.learn(&x.parse().unwrap(), Some(value)).unwrap_err().to_string();
     assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
     assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
-    let state = br#"{"forest":1,"observations":[],"growth":{"observations":1,"seed":1,"penalty": { "l1": 0.0 }}}"#;
+    let state =
+        br#"{"forest":1,"observations":[],"growth":{"observations":1,"seed":1,"penalty": { "l1": 0.0 }}}"#;
     let error = forest.restore(state).unwrap_err().to_string();
     assert_eq!(error, "not a state of this surrogate: its forest has more observations than it");
 }
