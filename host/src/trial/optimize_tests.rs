@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult, Surrogate};
+use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult, Solver, Surrogate};
 
 use super::super::turns::Turn;
 use super::testing::Events;
@@ -128,8 +128,7 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         benchmark: Box::new(Tens { maximize: case.maximize, limited: case.limited }),
         space: Space::binary(3),
         encoder: Box::new(Same),
-        turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect()),
-        shadows,
+        turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect(), shadows),
     };
     let keys = Settings {
         budget: Budget { initial: 2, evaluations: case.evaluations },
