@@ -12,6 +12,9 @@ use crate::{
 /// The host asks once an iteration, for problems of the kinds that the solver [takes](Self::takes). Which rules an
 /// answer keeps is for the solver to [say](Self::keeps). The same problem and seed give the same answer, unless the
 /// problem has a [time limit](Problem::time_limit).
+///
+/// A solver may learn from one problem for the next. It then has a state, which it [saves](Self::save): its answer is a
+/// function of all problems and seeds since it was made, in their order.
 pub trait Solver: Send {
     /// Answers bits of low value: as many as the problem has, with their value.
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer>;
@@ -27,6 +30,23 @@ pub trait Solver: Send {
         let _ = rule;
         false
     }
+
+    /// Its state, as [`restore`](Self::restore) takes it: from a solver that learns, always, also before its first
+    /// problem; `None` from one whose answers do not depend on the problems before.
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    /// Goes on exactly from where the solver that gave this state stood.
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let _ = state;
+        Err(no_state())
+    }
+}
+
+/// Why a state is refused by a solver that has none.
+pub(crate) fn no_state() -> Error {
+    Error::new("this solver has no saved state")
 }
 
 /// What a solver gets: a function with the experiment's penalty in it, rules, points to start from, points not wanted,

@@ -1,7 +1,7 @@
 //! The journal of a trial: written line by line, and remembered when a trial goes on.
 //!
 //! A journal is a function of plan and seed. A resumed trial goes through its loop again from the start, or from
-//! where its surrogate's state was saved: what it would write has to be what stands there already, evaluations are
+//! where the state of its surrogates and solvers was saved: what it would write has to be what stands there already, evaluations are
 //! taken from the journal instead of being made again, and where the journal ends the trial goes on.
 
 use std::collections::VecDeque;

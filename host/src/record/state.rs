@@ -1,8 +1,8 @@
-//! The surrogate's saved state: what a resume need not compute again.
+//! The saved state of a trial's surrogates and solvers: what a resume need not compute again.
 //!
-//! A header of one line, then the surrogate's own bytes. The header says how much of which journal the surrogate had
-//! seen, and has a hash of the bytes: a state that is torn, foreign or of another journal is passed over, and the
-//! trial replayed.
+//! A header of one line, then their bytes. The header says how much of which journal they had seen, and has a hash of
+//! the bytes: a state that is torn, foreign, of another version or of another journal is passed over, and the trial
+//! replayed.
 
 use std::io;
 use std::path::Path;
@@ -17,16 +17,17 @@ use crate::plan::hex;
 /// The file in a trial's folder.
 const STATE: &str = "state";
 
-const VERSION: u32 = 1;
+/// 1 had the surrogates alone.
+const VERSION: u32 = 2;
 
-/// A surrogate's state, and how far it had come.
+/// The state of a trial's plugins, and how far they had come.
 #[derive(Debug, PartialEq, Eq)]
 pub struct State {
-    /// How many evaluations it had observed or passed over.
+    /// How many evaluations the surrogates had observed or passed over.
     pub evaluations: usize,
     /// The hash of the journal up to there.
     pub journal: String,
-    /// The surrogate's own bytes.
+    /// The bytes of all that have a state.
     pub bytes: Vec<u8>,
 }
 
@@ -118,6 +119,15 @@ mod tests {
         assert_eq!(State::read(folder.path()), None);
         state().write(folder.path()).unwrap();
         assert_eq!(State::read(folder.path()), Some(state()));
+    }
+
+    #[test]
+    fn the_state_of_an_older_version_is_none() {
+        let older = r#"{"version":1,"evaluations":7,"journal":"abc","sha256":""#;
+        let file = format!("{older}{}\"}}\nbytes", hex(&Sha256::digest(b"bytes")));
+        assert_eq!(State::decode(file.as_bytes()), None);
+        let current = file.replace("\"version\":1", &format!("\"version\":{VERSION}"));
+        assert_eq!(State::decode(current.as_bytes()).map(|state| state.bytes), Some(b"bytes".to_vec()));
     }
 
     proptest! {

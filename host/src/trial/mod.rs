@@ -8,6 +8,8 @@ mod optimize;
 mod problem;
 mod recording;
 mod relabel;
+#[cfg(test)]
+mod resume_tests;
 mod turns;
 mod unseen;
 
@@ -17,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use plugin_api::load::Plugin;
-use plugin_api::{Benchmark, Encoder, Kind, Layout, Penalty, Sense, Solver};
+use plugin_api::{Benchmark, Encoder, Kind, Layout, Penalty, Sense};
 use serde_json::{Map, Value as Json};
 
 pub use self::recording::Listener;
@@ -25,7 +27,7 @@ pub use self::recording::Listener;
 use self::optimize::{Known, Parts, Recorder, optimize};
 use self::recording::Recording;
 use self::relabel::Relabelled;
-use self::turns::{Turn, Turns};
+use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
 use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
 use crate::plugins::locate::Folders;
@@ -114,13 +116,11 @@ impl OpenTrial {
             match parts.turns.restore(&state.bytes) {
                 Ok(()) => {
                     let evaluations = state.evaluations;
-                    tracing::info!(
-                        "going on after evaluation {evaluations} with the surrogate's saved state"
-                    );
+                    tracing::info!("going on after evaluation {evaluations} with the saved state");
                     (known.observed, known.recalled) = (evaluations, evaluations);
                 }
                 Err(error) => {
-                    tracing::warn!("the surrogate's saved state is not used: {error}");
+                    tracing::warn!("the saved state is not used: {error}");
                     // What is left of it after that, nobody knows.
                     parts.turns = self.make_turns(&parts.encoder.layout())?;
                 }
@@ -141,8 +141,6 @@ impl OpenTrial {
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
         let encoder = encoder.encoder(&trial.encoder.options, &space);
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
-        let shadows = trial.method.shadows.iter().map(|spec| make_solver(plugins, spec));
-        let shadows = shadows.collect::<Result<_, _>>()?;
         let mut penalty = Penalty::l1(trial.keys.penalty.l1);
         let mut encoder: Box<dyn Encoder> = Box::new(encoder);
         if trial.keys.relabel.0 {
@@ -152,7 +150,7 @@ impl OpenTrial {
             encoder = Box::new(relabelled);
         }
         let turns = self.make_turns(&encoder.layout())?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns, shadows })
+        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns })
     }
 
     fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {
@@ -163,7 +161,8 @@ impl OpenTrial {
             let solver = make_solver(&mut self.plugins, solver)?;
             turns.push(Turn { name: spec.label.clone(), surrogate, solver });
         }
-        Ok(Turns::new(turns))
+        let shadows = self.trial.method.shadows.iter().map(|spec| make_solver(&mut self.plugins, spec));
+        Ok(Turns::new(turns, shadows.collect::<Result<_, _>>()?))
     }
 
     fn started(&self, parts: &Parts) -> Started {
@@ -194,7 +193,7 @@ impl OpenTrial {
     }
 }
 
-fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<(String, Box<dyn Solver>), TrialError> {
+fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<NamedSolver, TrialError> {
     let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
     Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use plugin_api::{
     Acquisition, Benchmark, BitMatrix, Bits, DrawRequest, Encoder, Evaluation, Layout, Penalty, Point, Sense,
-    Solver, Space,
+    Space,
 };
 
 use serde_json::{Map, Value as Json};
@@ -33,18 +33,17 @@ pub(super) struct Parts {
     pub(super) encoder: Box<dyn Encoder>,
     /// What bits cost.
     pub(super) penalty: Penalty,
-    /// The surrogates, each with the solver that is followed.
+    /// The surrogates, each with the solver that is followed, and the shadows.
     pub(super) turns: Turns,
-    /// Solvers that are not followed; each with its name.
-    pub(super) shadows: Vec<(String, Box<dyn Solver>)>,
 }
 
 /// What is known from an earlier run when a trial begins.
 #[derive(Default)]
 pub(super) struct Known {
-    /// How many evaluations the surrogate has in its state already.
+    /// How many evaluations the surrogates have in their states already.
     pub(super) observed: usize,
-    /// How many evaluations are taken from the record, without asking what would be proposed now.
+    /// How many evaluations are taken from the record, without asking what would be proposed now: surrogates and
+    /// solvers have in their states what they learned from these proposals, or have changed since.
     pub(super) recalled: usize,
     /// How the trial's process died.
     pub(super) incidents: Vec<Incident>,
@@ -58,7 +57,7 @@ pub(super) trait Recorder {
     /// What an earlier run recorded next; `None` where it recorded no more.
     fn recorded(&self) -> Option<&Event>;
 
-    /// May keep the surrogate's state, which has seen this many evaluations.
+    /// May keep the state of surrogates and solvers, which have seen this many evaluations.
     fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>);
 
     /// Hears that a step begins.
@@ -281,7 +280,7 @@ impl<'r> Optimization<'r> {
             let points = self.best.matrix(self.layout.dimension());
             request = request.with_best_total(best.total).with_best_points(points);
         }
-        let surrogate = &mut self.parts.turns.at(iteration).surrogate;
+        let surrogate = self.parts.turns.surrogate(iteration);
         let drawn = surrogate.draw(&request).and_then(|drawn| Ok((drawn, surrogate.notes()?)));
         let (drawn, notes) =
             drawn.map_err(failed(format!("drawing an acquisition function in iteration {iteration}")))?;
@@ -295,9 +294,7 @@ impl<'r> Optimization<'r> {
         let starts = self.best.matrix(self.layout.dimension());
         let afo = Afo::new(f, &self.layout, starts, self.unwanted.1.clone());
         let mut answers = Vec::new();
-        let solvers =
-            std::iter::once(&mut self.parts.turns.at(iteration).solver).chain(&mut self.parts.shadows);
-        for (i, (name, solver)) in solvers.enumerate() {
+        for (i, (name, solver)) in self.parts.turns.solvers(iteration).enumerate() {
             let followed = i == 0;
             let died = incident::shadow_death(&self.known.incidents, iteration, name);
             if let Some(reason) = died.filter(|_| !followed) {
@@ -345,7 +342,7 @@ impl<'r> Optimization<'r> {
     }
 
     fn finish(mut self) -> Result<Finished, TrialError> {
-        let optimum = self.parts.benchmark.optimum(self.keys.penalty.l1);
+        let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
         let finished = Finished {

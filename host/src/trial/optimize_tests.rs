@@ -2,15 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult, Surrogate};
+use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult, Solver, Surrogate};
 
 use super::super::turns::Turn;
 use super::testing::Events;
 use super::*;
-use crate::manifest::keys::budget::Budget;
-use crate::manifest::keys::evaluation::Evaluation as EvaluationKey;
-use crate::manifest::keys::penalty::Penalty as PenaltyKey;
-use crate::manifest::keys::relabel::Relabel;
 
 /// Value 10 for each of three bits, maximised or minimised; all three together are not allowed where `limited`.
 struct Tens {
@@ -130,15 +126,10 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         space: Space::binary(3),
         encoder: Box::new(Same),
         penalty: Penalty::l1(0.25),
-        turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect()),
-        shadows,
+        turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect(), shadows),
     };
-    let keys = Settings {
-        budget: Budget { initial: 2, evaluations: case.evaluations },
-        penalty: PenaltyKey { l1: 0.25 },
-        relabel: Relabel(false),
-        evaluation: EvaluationKey::default(),
-    };
+    let keys = format!(r#"{{ "budget": {{ "initial": 2, "evaluations": {} }} }}"#, case.evaluations);
+    let keys: Settings = serde_json::from_str(&keys).unwrap();
     let mut events = Events::default();
     let finished = optimize(parts, &keys, case.known, &Seeds::new("test", 1), &mut events);
     let told = std::mem::take(&mut *told.lock().unwrap());

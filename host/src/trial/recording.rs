@@ -1,4 +1,4 @@
-//! A trial on disk while it runs: its journal, its times and its surrogate's state. A listener hears of each step.
+//! A trial on disk while it runs: its journal, its times and the state of its plugins. A listener hears of each step.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl<'a> Recording<'a> {
         Self { folder, journal, timing, pace: Pace::new(), stop, listener }
     }
 
-    /// The surrogate's saved state, where it belongs to this journal.
+    /// The saved state, where it belongs to this journal.
     pub(super) fn saved_state(&self) -> Option<State> {
         let state = State::read(&self.folder)?;
         (self.journal.hash_after(state.evaluations)? == state.journal).then_some(state)
@@ -73,11 +73,11 @@ impl Recorder for Recording<'_> {
             Ok(Some(bytes)) => {
                 let state = State { evaluations, journal: self.journal.hash().to_owned(), bytes };
                 if let Err(error) = state.write(&self.folder) {
-                    tracing::warn!("cannot save the surrogate's state in {}: {error}", self.folder.display());
+                    tracing::warn!("cannot save the state in {}: {error}", self.folder.display());
                 }
             }
             Ok(None) => {}
-            Err(error) => tracing::warn!("the surrogate cannot save its state: {error}"),
+            Err(error) => tracing::warn!("a surrogate or solver cannot save its state: {error}"),
         }
         self.pace.saved(begun);
     }

@@ -341,7 +341,7 @@ fn predictions_and_effects_come_back_to_the_bit() {
 }
 
 #[test]
-fn a_state_is_saved_and_restored_to_the_byte() {
+fn the_state_of_a_surrogate_is_saved_and_restored_to_the_byte() {
     let plugin = plugin("surrogate");
     let saved = observed(&plugin, true).save().unwrap().expect("a state");
     let expected: Vec<u8> = NUMBERS.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -408,6 +408,25 @@ fn all_of_a_problem_arrives_and_all_of_an_answer_comes_back() {
     let answer = solver.minimize(&problem, u64::MAX).unwrap();
     assert_eq!(answer, expected);
     assert_eq!(answer.bound().map(f64::to_bits), Some((-0.0f64).to_bits()));
+}
+
+#[test]
+fn the_state_of_a_solver_is_saved_and_restored_to_the_byte() {
+    let make = |counts: bool| plugin("solver").solver(&json!({ "counts": counts })).unwrap();
+    let before = |solver: &mut dyn Solver| {
+        let answer = solver.minimize(&Problem::new(Quadratic::zero(2)), 1).unwrap();
+        answer.counts().iter().find(|(name, _)| name == "before").map(|(_, count)| *count)
+    };
+    let mut solver = make(true);
+    assert_eq!((before(&mut solver), before(&mut solver)), (Some(0), Some(1)));
+    let saved = solver.save().unwrap().expect("a state");
+    assert_eq!(saved, [2, 0, 0, 0, 0, 0, 0, 0]);
+    let mut fresh = make(true);
+    fresh.restore(&saved).unwrap();
+    assert_eq!(fresh.save().unwrap(), Some(saved));
+    assert_eq!(before(&mut fresh), Some(2));
+    assert_eq!(fresh.restore(&[0; 3]).unwrap_err(), Error::new("a state of 3 bytes"));
+    assert_eq!(make(false).save().unwrap(), None);
 }
 
 #[test]

@@ -114,12 +114,16 @@ fn a_panic_in_any_part_of_a_solver_is_an_error_with_its_place() {
     let life = |options: &Value| {
         let mut solver = plugin("solver").solver(options)?;
         solver.minimize(&Problem::new(Quadratic::zero(2)), 3)?;
+        solver.save()?;
+        solver.restore(&[0; 8])?;
         solver.close()
     };
     let cases = [
         ("takes", "panic!(\"asked what it takes", "asked what it takes"),
         ("keeps", "panic!(\"asked what it keeps", "asked what it keeps"),
         ("minimize", "panic!(\"minimized with", "minimized with seed 3"),
+        ("save", "panic!(\"saved", "saved"),
+        ("restore", "panic!(\"restored", "restored 8 bytes"),
         ("drop", "panic!(\"dropped", "dropped the solver"),
     ];
     check("solver", life, &cases);

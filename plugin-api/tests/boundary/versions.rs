@@ -1,12 +1,15 @@
 //! A plugin of api 1.x loads into every host of 1.x, be it older or newer.
 //!
-//! The newer version is the api as it is with additions of each sort that a minor version may make.
+//! The newer version is the api as it is with additions of each sort that a minor version may make; the older one is
+//! without what 1.1 added.
 
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
 use plugin_api::load::{API_VERSION, Plugin};
+use plugin_api::serde_json::json;
+use plugin_api::{Problem, Quadratic, Solver};
 
 use crate::dylib;
 use crate::dylibs::{API_MANIFEST, API_VERSION_LINE, Built, Patch, Stage};
@@ -52,11 +55,15 @@ const NEWER: Stage<'_> = Stage {
         // A method of a trait that the plugin implements and the host calls.
         Patch {
             file: SOLVER,
-            old: "    fn close(&mut self) -> WireResult<()>;",
-            new: "    fn close(&mut self) -> WireResult<()>;
+            old: "        guard(|| Err(no_state()))
+    }
+}",
+            new: "        guard(|| Err(no_state()))
+    }
                 fn added(&self) -> RString {
                     \"by default\".into()
-                }",
+                }
+}",
         },
         Patch {
             file: SOLVER,
@@ -189,6 +196,54 @@ const NEWER: Stage<'_> = Stage {
     ],
 };
 
+/// Version 1.0: solvers had no state.
+const OLDER: Stage<'_> = Stage {
+    name: "older",
+    patches: &[
+        Patch { file: API_MANIFEST, old: API_VERSION_LINE, new: "version = \"1.0.0\"" },
+        Patch {
+            file: SOLVER,
+            old: "    // Since 1.1; the host takes these bodies for an older plugin.
+    fn save(&self) -> WireResult<ROption<RVec<u8>>> {
+        ROk(ROption::RNone)
+    }
+    fn restore(&mut self, _state: RSlice<'_, u8>) -> WireResult<()> {
+        guard(|| Err(no_state()))
+    }
+}",
+            new: "}",
+        },
+        Patch {
+            file: SOLVER,
+            old: "    fn save(&self) -> WireResult<ROption<RVec<u8>>> {
+        guard(|| Ok(self.inner.as_ref().ok_or_else(closed)?.save()?.map(RVec::from).into()))
+    }
+    fn restore(&mut self, state: RSlice<'_, u8>) -> WireResult<()> {
+        guard(|| self.inner.as_mut().ok_or_else(closed)?.restore(&state))
+    }
+",
+            new: "",
+        },
+        Patch {
+            file: SOLVER,
+            old: "    fn save(&self) -> Result<Option<Vec<u8>>> {
+        Ok(unwire(self.object.save())?.into_option().map(RVec::into_vec))
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        unwire(self.object.restore(RSlice::from_slice(state)))
+    }
+",
+            new: "",
+        },
+        Patch {
+            file: SOLVER,
+            old: "RBox, ROk, ROption, RSlice, RStr, RString, RVec",
+            new: "RBox, ROption, RSlice, RStr, RString",
+        },
+        Patch { file: SOLVER, old: "use crate::solver::no_state;\n", new: "" },
+    ],
+};
+
 const KINDS: [&str; 4] = ["benchmark", "encoder", "surrogate", "solver"];
 
 /// The plugins of the newer version, and a host.
@@ -243,4 +298,19 @@ fn plugins_of_both_versions_work_together_in_a_newer_host() {
     let (transcript, additions) = in_newer_host([benchmark, encoder, surrogate, newer_files()[3]]);
     assert_eq!(additions, "api 1.9999.0: field Some(\"there\"), method by the plugin, property true");
     assert_eq!(transcript.matches(", (\"added\", 86)").count(), 2, "{transcript}");
+}
+
+#[test]
+fn a_solver_of_the_version_without_states_loads_into_this_host_and_has_none() {
+    let older = OLDER.build(&["solver"], &[]);
+    let plugin = Plugin::load(&older["solver"]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plugin.description().api_version, "1.0.0");
+    // The fixture has a state; its version of the boundary has no way for it.
+    let make = |plugin: &Plugin| plugin.solver(&json!({ "counts": true })).unwrap();
+    let (mut current, mut solver) = (make(&crate::plugin("solver")), make(&plugin));
+    assert_eq!((solver.save(), current.save()), (Ok(None), Ok(Some(vec![0; 8]))));
+    assert_eq!(solver.restore(&[0; 8]).unwrap_err().to_string(), "this solver has no saved state");
+    let problem = Problem::new(Quadratic::new(0.5, vec![1.0, 2.0], vec![-3.0]).unwrap());
+    assert_eq!(solver.minimize(&problem, 3).unwrap(), current.minimize(&problem, 3).unwrap());
+    assert!(solver.close().is_ok());
 }

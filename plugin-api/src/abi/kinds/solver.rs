@@ -5,13 +5,14 @@ use std::time::Duration;
 use abi_stable::sabi_trait;
 use abi_stable::sabi_trait::TD_Opaque;
 use abi_stable::sabi_types::{RMut, RRef};
-use abi_stable::std_types::{RBox, ROption, RSlice, RStr, RString};
+use abi_stable::std_types::{RBox, ROk, ROption, RSlice, RStr, RString, RVec};
 use serde::{Deserialize, Serialize};
 
 use super::function::{FunctionObject, object, received};
 use super::{close, closed, flat, from_json, ranges, report_close, to_json};
 use crate::abi::guard::{WireResult, guard, unwire};
 use crate::abi::shared::{SharedQuadratic, SharedRows};
+use crate::solver::no_state;
 use crate::{
     Acquisition, AcquisitionKind, Answer, BitMatrix, Bits, Error, Layout, Problem, Quadratic, Result, Rule,
     Solver, Stop,
@@ -25,6 +26,13 @@ pub trait SolverWire: Send {
     -> WireResult<()>;
     #[sabi(last_prefix_field)]
     fn close(&mut self) -> WireResult<()>;
+    // Since 1.1; the host takes these bodies for an older plugin.
+    fn save(&self) -> WireResult<ROption<RVec<u8>>> {
+        ROk(ROption::RNone)
+    }
+    fn restore(&mut self, _state: RSlice<'_, u8>) -> WireResult<()> {
+        guard(|| Err(no_state()))
+    }
 }
 
 pub(crate) type SolverObject = SolverWire_TO<'static, RBox<()>>;
@@ -108,6 +116,12 @@ impl SolverWire for PluginSolver {
     }
     fn close(&mut self) -> WireResult<()> {
         close(&mut self.inner)
+    }
+    fn save(&self) -> WireResult<ROption<RVec<u8>>> {
+        guard(|| Ok(self.inner.as_ref().ok_or_else(closed)?.save()?.map(RVec::from).into()))
+    }
+    fn restore(&mut self, state: RSlice<'_, u8>) -> WireResult<()> {
+        guard(|| self.inner.as_mut().ok_or_else(closed)?.restore(&state))
     }
 }
 
@@ -205,6 +219,12 @@ impl Solver for LoadedSolver {
     }
     fn keeps(&self, rule: Rule) -> bool {
         self.properties.keeps.iter().any(|name| name == rule.name())
+    }
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        Ok(unwire(self.object.save())?.into_option().map(RVec::into_vec))
+    }
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        unwire(self.object.restore(RSlice::from_slice(state)))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Where to begin: random points, the neighbours of the best starts, and points a few moves away from the best.
 
-use std::ops::Range;
-
 use plugin_api::rand::RngExt;
 use plugin_api::{BitMatrix, Bits, Error, Problem, Result, Rng};
+use shared_descent::make_move;
 
 use crate::options::Options;
 
@@ -51,17 +50,6 @@ pub(crate) fn candidates(problem: &Problem, options: &Options, rng: &mut Rng) ->
 fn push(problem: &Problem, points: &mut BitMatrix, bits: &Bits) {
     if problem.constraints().is_empty() || problem.admits(bits) {
         points.push(bits);
-    }
-}
-
-/// Turns bit `i` over, or chooses it in its group.
-pub(crate) fn make_move(bits: &mut [bool], groups: &[Range<usize>], i: usize) {
-    match groups.iter().find(|group| group.contains(&i)) {
-        None => bits[i] = !bits[i],
-        Some(group) => {
-            bits[group.clone()].fill(false);
-            bits[i] = true;
-        }
     }
 }
 

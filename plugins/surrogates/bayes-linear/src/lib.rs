@@ -11,8 +11,9 @@
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
     Acquisition, Bits, DrawRequest, Error, Evaluation, Layout, Quadratic, Result, Surrogate,
-    export_surrogate, rng, serde_json,
+    export_surrogate, rng,
 };
+use shared_saved::States;
 use shared_terms::Terms;
 use shared_values::{Shift, Values, standardise};
 
@@ -115,19 +116,13 @@ impl Surrogate for BayesLinear {
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
         let shift = self.shift.map(Shift::index);
-        let saved = Saved { bayes_linear: VERSION, observations: self.observations.clone(), shift };
-        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
+        STATES.write(&Saved { observations: self.observations.clone(), shift })
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let refuse = |why: String| Error::new(format!("not a state of this surrogate: {why}"));
-        let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
-        if saved.bayes_linear != VERSION {
-            return Err(refuse(format!("its version is {}, not {VERSION}", saved.bayes_linear)));
-        }
-        let shift = saved.shift.map(|index| {
-            Shift::from_index(index).ok_or_else(|| refuse(format!("it has the shift {index} of values")))
-        });
+        let saved: Saved = STATES.read(state)?;
+        let unknown = |index| STATES.refused(format_args!("it has the shift {index} of values"));
+        let shift = saved.shift.map(|index| Shift::from_index(index).ok_or_else(|| unknown(index)));
         let mut restored = Self {
             prior: self.prior,
             values: self.values,
@@ -137,21 +132,18 @@ impl Surrogate for BayesLinear {
             observations: Vec::new(),
             posterior: Posterior::new(self.prior, self.terms.count()),
         };
-        for (bits, value) in &saved.observations {
-            restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
-        }
+        STATES.replay(&saved.observations, |bits, value| restored.learn(bits, value))?;
         *self = restored;
         Ok(())
     }
 }
 
-const VERSION: u32 = 1;
+const STATES: States = States::of_surrogate("bayes_linear", 1);
 
 /// A draw depends on nothing but the observations, its seed, and the shift of the last one.
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
-    bayes_linear: u32,
     observations: Vec<(Bits, f64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shift: Option<u8>,

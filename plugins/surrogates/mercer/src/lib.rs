@@ -13,8 +13,9 @@ use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
     Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Penalty, Predictions, Quadratic,
-    Result, Surrogate, export_surrogate, rng, serde_json,
+    Result, Surrogate, export_surrogate, rng,
 };
+use shared_saved::States;
 use shared_values::{Shift, Standardised, Values, standardise};
 
 mod grid; // the hyperparameters
@@ -194,30 +195,22 @@ impl Surrogate for Mercer {
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let saved = Saved {
-            mercer: VERSION,
+        STATES.write(&Saved {
             observations: self.observations.clone(),
             place: self.chosen.place.map(|Place(i, j)| [i, j]),
             shift: self.chosen.shift.map(Shift::index),
-        };
-        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
+        })
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let refuse = |why: String| Error::new(format!("not a state of this surrogate: {why}"));
-        let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
-        if saved.mercer != VERSION {
-            return Err(refuse(format!("its version is {}, not {VERSION}", saved.mercer)));
-        }
+        let saved: Saved = STATES.read(state)?;
         let place = saved.place.map(|[i, j]| Place(i, j));
         let shift = saved.shift.and_then(Shift::from_index);
         if place.is_some_and(|place| !place.is_valid()) || shift.is_none() && saved.shift.is_some() {
-            return Err(refuse("its hyperparameters are not in the grid".into()));
+            return Err(STATES.refused("its hyperparameters are not in the grid"));
         }
         let mut restored = Self::new(Options { values: self.values }, &self.layout)?;
-        for (bits, value) in &saved.observations {
-            restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
-        }
+        STATES.replay(&saved.observations, |bits, value| restored.learn(bits, value))?;
         restored.chosen = Chosen { place, shift };
         *self = restored;
         Ok(())
@@ -233,13 +226,12 @@ fn other(i: usize, a: usize, b: usize) -> Option<usize> {
     }
 }
 
-const VERSION: u32 = 1;
+const STATES: States = States::of_surrogate("mercer", 1);
 
 /// A draw depends on the observations, its request, and what was chosen for the last one.
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
-    mercer: u32,
     observations: Vec<(Bits, f64)>,
     place: Option<[u8; 2]>,
     shift: Option<u8>,

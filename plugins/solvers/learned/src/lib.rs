@@ -1,0 +1,162 @@
+//! Descents from where a learned heuristic leads: L2S-DISCO.
+//!
+//! Learning to search for the acquisition functions of complex models (Deshwal, Belakaria, Doppa & Fern 2020, "Optimizing
+//! Discrete Spaces via Expensive Evaluations: A Learning to Search Framework"). From random points that keep the rules, a
+//! descent of the heuristic H comes to the start of a descent of the acquisition function. How well each of these ended
+//! is what H learns from: it ranks starts, by a logistic loss, and is kept from problem to problem, because the functions
+//! that a model draws in one search resemble each other. At first H knows nothing, and the random points are the starts.
+//!
+//! It takes any function and keeps all rules. Moves turn a bit over or choose another level in a group; where a rule that
+//! counts bits forbids every single move that gains, two moves are made together. The function is asked in bulk: once for
+//! all starts, and once a step for all moves of all points that still descend. The problem's work limit counts steps of the
+//! descents. What it knows is of problems with one number of bits: one with another makes it begin again.
+
+use std::collections::VecDeque;
+
+use plugin_api::serde::{Deserialize, Serialize};
+use plugin_api::{AcquisitionKind, Answer, Bits, Problem, Result, Rule, Solver, export_solver, rng};
+use shared_saved::States;
+
+mod feasible; // random points that keep all rules
+mod heuristic; // what is learned, and how
+mod options;
+mod search; // the algorithm
+
+use heuristic::{Example, Heuristic, Training};
+use options::Options;
+use search::Descent;
+
+export_solver!("learned", |options: Options| Learned::new(options));
+
+struct Learned {
+    options: Options,
+    known: Option<Known>,
+}
+
+/// What was learned from the problems so far.
+#[derive(Clone, Debug, PartialEq)]
+struct Known {
+    heuristic: Heuristic,
+    /// The number of problems.
+    problems: u64,
+    /// The latest descents, the oldest first, each with the number of its problem.
+    descents: VecDeque<(u64, Descent)>,
+}
+
+impl Learned {
+    fn new(options: Options) -> Self {
+        Self { options, known: None }
+    }
+
+    /// Learns from the descents of a problem.
+    fn learn(&mut self, descents: Vec<Descent>, seed: u64) {
+        let Some(known) = &mut self.known else { return };
+        let Options { trajectories, rate, decay, passes, .. } = self.options;
+        known.problems += 1;
+        known.descents.extend(descents.into_iter().map(|descent| (known.problems, descent)));
+        let old = known.descents.len().saturating_sub(trajectories);
+        known.descents.drain(..old);
+        let example = |(problem, descent): &(u64, Descent)| Example {
+            features: known.heuristic.features(&descent.start, descent.distance),
+            problem: *problem,
+            value: descent.value,
+        };
+        let examples: Vec<Example> = known.descents.iter().map(example).collect();
+        // Not the numbers that the points were drawn with.
+        let mut random = rng(seed ^ 0x6c65_6172_6e65_6421);
+        known.heuristic.learn(&examples, &Training { rate, decay, passes }, &mut random);
+    }
+}
+
+impl Solver for Learned {
+    fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
+        let n = problem.dimension();
+        if !self.options.learn {
+            let (answer, _) = search::minimize(problem, self.options.restarts, None, &mut rng(seed))?;
+            return Ok(answer);
+        }
+        if self.known.as_ref().is_none_or(|known| known.heuristic.dimension() != n) {
+            let heuristic = Heuristic::new(n, self.options.buckets);
+            self.known = Some(Known { heuristic, problems: 0, descents: VecDeque::new() });
+        }
+        let heuristic = self.known.as_ref().map(|known| &known.heuristic).filter(|known| known.knows());
+        let (answer, descents) = search::minimize(problem, self.options.restarts, heuristic, &mut rng(seed))?;
+        self.learn(descents, seed);
+        Ok(answer)
+    }
+
+    fn takes(&self, kind: AcquisitionKind) -> bool {
+        matches!(kind, AcquisitionKind::Quadratic | AcquisitionKind::General)
+    }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        matches!(rule, Rule::Groups | Rule::AtMost | Rule::Exactly | Rule::Fixed | Rule::Forbidden)
+    }
+
+    fn save(&self) -> Result<Option<Vec<u8>>> {
+        if !self.options.learn {
+            return Ok(None);
+        }
+        let known = self.known.as_ref().map(|known| SavedKnown {
+            dimension: known.heuristic.dimension(),
+            weights: known.heuristic.weights().to_vec(),
+            problems: known.problems,
+            descents: known
+                .descents
+                .iter()
+                .map(|(problem, Descent { start, distance, value })| {
+                    (*problem, start.clone(), *distance, *value)
+                })
+                .collect(),
+        });
+        STATES.write(&Saved { known })
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<()> {
+        let Saved { known } = STATES.read(state)?;
+        self.known = known.map(|known| known.checked(&self.options)).transpose()?;
+        Ok(())
+    }
+}
+
+const STATES: States = States::of_solver("learned", 1);
+
+/// Absent before the first problem.
+#[derive(Serialize, Deserialize)]
+#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
+struct Saved {
+    known: Option<SavedKnown>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
+struct SavedKnown {
+    dimension: usize,
+    weights: Vec<f64>,
+    problems: u64,
+    /// Problem, start, its distance from the incumbent, value.
+    descents: Vec<(u64, Bits, usize, f64)>,
+}
+
+impl SavedKnown {
+    /// What it says, where it is about these options.
+    fn checked(self, options: &Options) -> Result<Known> {
+        let Self { dimension, weights, problems, descents } = self;
+        let heuristic = Heuristic::from_weights(dimension, options.buckets, weights);
+        let heuristic = heuristic.ok_or_else(|| STATES.refused("its weights are of another heuristic"))?;
+        let fits = |(problem, start, distance, value): &(u64, Bits, usize, f64)| {
+            (1..=problems).contains(problem)
+                && start.len() == dimension
+                && *distance <= dimension
+                && value.is_finite()
+        };
+        if descents.len() > options.trajectories || !descents.iter().all(fits) {
+            return Err(STATES.refused("its descents are of another problem"));
+        }
+        let descent = |(problem, start, distance, value)| (problem, Descent { start, distance, value });
+        Ok(Known { heuristic, problems, descents: descents.into_iter().map(descent).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

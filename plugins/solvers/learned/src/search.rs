@@ -1,0 +1,121 @@
+//! Descents of the acquisition function from where the heuristic leads.
+
+use std::time::Instant;
+
+use plugin_api::{Acquisition, Answer, BitMatrix, Bits, Problem, Result, Rng, Stop};
+use shared_descent::{Best, Descents};
+
+use crate::feasible;
+use crate::heuristic::{Heuristic, distance};
+
+/// Points of one call for values: few enough that a limit on time is kept.
+const BATCH: usize = 256;
+
+/// A descent of the acquisition function: where it began, and the value that it came to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Descent {
+    pub(crate) start: Bits,
+    /// In how many bits the start differs from the incumbent.
+    pub(crate) distance: usize,
+    pub(crate) value: f64,
+}
+
+/// Descends from `restarts` points: random ones, or where the heuristic leads from them.
+pub(crate) fn minimize(
+    problem: &Problem,
+    restarts: usize,
+    heuristic: Option<&Heuristic>,
+    rng: &mut Rng,
+) -> Result<(Answer, Vec<Descent>)> {
+    let mut limits = Limits::new(problem);
+    let incumbent = problem.starts().rows().next();
+    let random = feasible::points(problem, restarts, rng)?;
+    let starts = match heuristic {
+        None => random.clone(),
+        Some(heuristic) => lead(&heuristic.function(incumbent).into(), problem, &random, &mut limits),
+    };
+
+    let mut best = Best::new(problem.unwanted());
+    let mut descents = Descents::new(problem.objective(), problem.layout()).with_exchanges();
+    let mut began: Vec<Bits> = Vec::new();
+    for batch in starts.chunks(BATCH) {
+        if !began.is_empty() && limits.late() {
+            break;
+        }
+        for (point, value) in batch.iter().zip(evaluate(problem, batch)) {
+            best.see(value, point);
+            if descents.add(value, point.clone()) {
+                began.push(point.clone());
+            }
+        }
+    }
+
+    let mut steps = 0;
+    while !descents.done() && !limits.reached(steps) {
+        steps += 1;
+        descents.step(&mut best);
+    }
+    let bits = best.bits().expect("the first starts were seen");
+    let value = problem.objective().value(&bits);
+    let answer = Answer::new(bits, value)
+        .with_count("starts", began.len() as u64)
+        .with_count("steps", steps)
+        .with_count("asked", descents.asked())
+        .with_stop(limits.stop);
+    let descents = began.into_iter().zip(descents.ends()).map(|(start, (value, _))| {
+        let distance = incumbent.map_or(0, |incumbent| distance(&start, incumbent));
+        Descent { start, distance, value }
+    });
+    Ok((answer, descents.collect()))
+}
+
+/// Where descents of the heuristic from each of the points end. One that comes to where another has been ends before it:
+/// the same start again would tell nothing.
+fn lead(heuristic: &Acquisition, problem: &Problem, points: &[Bits], limits: &mut Limits<'_>) -> Vec<Bits> {
+    let mut descents = Descents::new(heuristic, problem.layout()).with_exchanges();
+    for point in points {
+        descents.add(heuristic.value(point), point.clone());
+    }
+    let none = BitMatrix::new(problem.dimension());
+    let mut seen = Best::new(&none);
+    while !descents.done() && !limits.late() {
+        descents.step(&mut seen);
+    }
+    descents.own_ends().cloned().collect()
+}
+
+fn evaluate(problem: &Problem, points: &[Bits]) -> Vec<f64> {
+    let mut rows = BitMatrix::new(problem.dimension());
+    points.iter().for_each(|point| rows.push(point));
+    let mut values = vec![0.0; points.len()];
+    problem.objective().values(rows.view(), &mut values);
+    values
+}
+
+/// The limits of a problem, and which of them was reached.
+struct Limits<'p> {
+    problem: &'p Problem,
+    begun: Instant,
+    stop: Stop,
+}
+
+impl<'p> Limits<'p> {
+    fn new(problem: &'p Problem) -> Self {
+        Self { problem, begun: Instant::now(), stop: Stop::Done }
+    }
+
+    fn late(&mut self) -> bool {
+        if self.problem.time_limit().is_some_and(|limit| self.begun.elapsed() >= limit) {
+            self.stop = Stop::Time;
+        }
+        self.stop != Stop::Done
+    }
+
+    /// Whether no more than these steps may be taken.
+    fn reached(&mut self, steps: u64) -> bool {
+        if self.stop == Stop::Done && self.problem.work_limit().is_some_and(|limit| steps >= limit) {
+            self.stop = Stop::Work;
+        }
+        self.late()
+    }
+}
