@@ -5,8 +5,9 @@ use std::ops::Range;
 use plugin_api::ndarray::{ArrayView2, ArrayViewMut2};
 use plugin_api::{Function, Penalty};
 
+use crate::buffers::Buffer;
 use crate::improvement::log_expected_excess;
-use crate::kernel::{self, WIDTH};
+use crate::kernel::{self, Kernel, WIDTH};
 use crate::posterior::Posterior;
 use crate::similarity::{Packed, Similarity};
 use crate::values::Scale;
@@ -22,7 +23,8 @@ pub(crate) struct Predictor {
     /// K⁻¹(y − mean); 0 for points under way and for the padding.
     weights: Vec<f64>,
     /// L⁻¹, packed.
-    inverse_factor: Vec<[f64; WIDTH]>,
+    inverse_factor: Buffer,
+    kernel: Kernel,
     mean: f64,
     amplitude: f64,
 }
@@ -43,14 +45,17 @@ impl Predictor {
         let mut all = points.clone();
         pending.rows().into_iter().for_each(|row| all.push(row.iter().copied()));
         let narrow = factored.inverse_factor();
-        let mut lower = vec![0.0; size * size];
+        let kernel = factored.kernel;
+        let mut lower = factored.buffers.numbers(size * size);
+        lower.fill(0.0);
         (0..size).for_each(|i| lower[i * size + i] = 1.0);
         for i in 0..old {
             lower[i * size..][..=i].copy_from_slice(&narrow[i * factored.size..][..=i]);
         }
         for i in old..count {
             // A row (l, d) of L makes the row (−lᵀL⁻¹, 1)/d of L⁻¹; l = L⁻¹k.
-            let k: Vec<f64> = (0..i).map(|j| similarity.between(all.row(i), all.row(j))).collect();
+            let mut k = kernels(&similarity, kernel, all.row(i), &all);
+            k.truncate(i);
             let (done, rest) = lower.split_at_mut(i * size);
             let row = &mut rest[..=i];
             row[i] = 1.0;
@@ -65,9 +70,10 @@ impl Predictor {
         }
         let mut weights = posterior.weights[..old].to_vec();
         weights.resize(size, 0.0);
-        let inverse_factor = kernel::pack(&lower, size);
+        let mut inverse_factor = factored.buffers.numbers(0);
+        kernel::pack(&lower, size, inverse_factor.vector());
         let (mean, amplitude) = (posterior.mean, posterior.amplitude);
-        Self { bits, similarity, points: all, weights, inverse_factor, mean, amplitude }
+        Self { bits, similarity, points: all, weights, inverse_factor, kernel, mean, amplitude }
     }
 
     /// Mean and variance at each of `points`.
@@ -75,8 +81,9 @@ impl Predictor {
         let mut packed = Packed::new(self.bits);
         points.rows().into_iter().for_each(|row| packed.push(row.iter().copied()));
         let mut columns = Columns::new(self, packed.len());
-        for i in 0..packed.len() {
-            columns.push(|p| self.similarity.between(self.points.row(p), packed.row(i)));
+        for first in (0..packed.len()).step_by(WIDTH) {
+            let (block, count) = (packed.block(first), (packed.len() - first).min(WIDTH));
+            columns.fill(count, |p| self.similarity.with_block(self.kernel, self.points.row(p), block));
         }
         columns.finish()
     }
@@ -85,9 +92,7 @@ impl Predictor {
     fn after_moves(&self, bits: &[bool], moves: &[[Option<usize>; 2]], columns: &mut Columns<'_>) {
         let mut packed = Packed::new(self.bits);
         packed.push(bits.iter().copied());
-        let here: Vec<f64> = (0..self.points.len())
-            .map(|p| self.similarity.between(self.points.row(p), packed.row(0)))
-            .collect();
+        let here = kernels(&self.similarity, self.kernel, packed.row(0), &self.points);
         let factor = |i: usize, p: usize| self.similarity.factor(i, self.points.bit(p, i) != bits[i]);
         for turned in moves {
             match *turned {
@@ -97,6 +102,15 @@ impl Predictor {
             }
         }
     }
+}
+
+/// k of a packed point and each of `points`.
+fn kernels(similarity: &Similarity, kernel: Kernel, point: &[u8], points: &Packed) -> Vec<f64> {
+    let firsts = (0..points.len()).step_by(WIDTH);
+    let mut kernels: Vec<f64> =
+        firsts.flat_map(|first| similarity.with_block(kernel, point, points.block(first))).collect();
+    kernels.truncate(points.len());
+    kernels
 }
 
 /// Kernels between points asked for and points known, [`WIDTH`] of the former at once.
@@ -123,9 +137,18 @@ impl<'p> Columns<'p> {
         }
     }
 
+    /// `count` columns at once, where none stand in the block.
+    fn fill(&mut self, count: usize, kernels: impl Fn(usize) -> [f64; WIDTH]) {
+        for (p, row) in self.block[..self.predictor.points.len()].iter_mut().enumerate() {
+            *row = kernels(p);
+        }
+        self.filled = count;
+        self.flush();
+    }
+
     fn flush(&mut self) {
-        let Predictor { weights, inverse_factor, mean, amplitude, .. } = self.predictor;
-        let explained = kernel::squared_norms(inverse_factor, &self.block);
+        let Predictor { weights, inverse_factor, kernel, mean, amplitude, .. } = self.predictor;
+        let explained = kernel.squared_norms(inverse_factor, &self.block);
         let mut means = [*mean; WIDTH];
         for (row, weight) in self.block.iter().zip(weights) {
             means.iter_mut().zip(row).for_each(|(mean, k)| *mean += weight * k);

@@ -14,6 +14,8 @@ use plugin_api::{
     Quadratic, Result, Surrogate, export_surrogate, serde_json,
 };
 
+mod buffers;
+mod covariance;
 mod drawn; // the acquisition function
 mod improvement;
 mod kernel; // where the time goes
@@ -23,9 +25,12 @@ mod posterior; // the mathematics, unaware of plugins
 mod similarity; // the heat kernel
 mod values;
 
+use buffers::Buffers;
+use covariance::{Factored, Points};
 use drawn::{Drawn, Merit, Predictor};
+use kernel::Kernel;
 use options::{AcquisitionFunction, Lengthscales, Options};
-use posterior::{Data, Factored, Posterior, Prior};
+use posterior::{Data, Posterior, Prior};
 use shared_values::Shift;
 use similarity::{Packed, Variables};
 use values::Learned;
@@ -40,6 +45,8 @@ const LARGEST_VALUE: f64 = 1e150;
 struct Heat {
     options: Options,
     layout: Layout,
+    kernel: Kernel,
+    buffers: Buffers,
     variables: Variables,
     observations: Vec<(Bits, f64)>,
     points: Packed,
@@ -60,6 +67,8 @@ impl Heat {
         Ok(Self {
             options,
             layout: layout.clone(),
+            kernel: Kernel::from_environment()?,
+            buffers: Buffers::default(),
             variables,
             observations: Vec::new(),
             points: Packed::new(layout.dimension()),
@@ -94,7 +103,14 @@ impl Heat {
     /// and all observations.
     fn fit(&mut self, penalty: &Penalty) -> Result<(Learned, Posterior)> {
         let prior = prior(&self.options);
-        let factored = |parameters: &[f64]| Factored::new(&self.variables, &self.points, parameters);
+        let points = Points {
+            variables: &self.variables,
+            packed: &self.points,
+            bits: self.layout.dimension(),
+            kernel: self.kernel,
+            buffers: &self.buffers,
+        };
+        let factored = |parameters: &[f64]| Factored::new(&points, parameters);
         // Where the last hyperparameters make the matrix singular, those of the prior do not.
         let start =
             || factored(&self.parameters).or_else(|| factored(&posterior::initial(&self.variables, prior)));
@@ -105,13 +121,7 @@ impl Heat {
         if let Some(fitted) = self.fitted.take_if(|(last, _)| last.values == learned.values) {
             return Ok(fitted);
         }
-        let data = Data {
-            variables: &self.variables,
-            bits: self.layout.dimension(),
-            points: &self.points,
-            values: learned.values.clone(),
-            prior,
-        };
+        let data = Data { points, values: learned.values.clone(), prior };
         let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
         Ok((learned, posterior))
     }

@@ -8,6 +8,8 @@ const MEMORY: usize = 8;
 const HALVINGS: usize = 12;
 /// What a step has to gain, as a part of what its slope promises (Armijo).
 const SUFFICIENT: f64 = 1e-4;
+/// How far a step goes in any number.
+const LONGEST: f64 = 3.0;
 
 /// A function with a gradient. The value comes first: a step that is not taken needs no gradient.
 pub(crate) trait Smooth {
@@ -20,6 +22,9 @@ pub(crate) trait Smooth {
     fn value(&self, place: &Self::Place) -> f64;
 
     fn gradient(&self, place: &Self::Place) -> Vec<f64>;
+
+    /// Multiplies a vector by a guess of the inverse of the Hessian, before any step has told about it.
+    fn precondition(&self, vector: &mut [f64]);
 }
 
 /// How long to search.
@@ -27,7 +32,7 @@ pub(crate) struct Limits<'b> {
     /// The lowest and the highest value of each number.
     pub(crate) bounds: &'b [(f64, f64)],
     pub(crate) steps: usize,
-    /// A step that gains less is the last one.
+    /// Where the curvature known so far promises less than this, the search ends.
     pub(crate) least_gain: f64,
 }
 
@@ -45,19 +50,19 @@ pub(crate) fn minimise<F: Smooth>(
         let free: Vec<bool> = (x.iter().zip(&gradient).zip(limits.bounds))
             .map(|((&x, &g), &(low, high))| !(x <= low && g > 0.0 || x >= high && g < 0.0))
             .collect();
-        let mut direction = descent(&gradient, &memory, &free);
+        let mut direction = descent(f, &gradient, &memory, &free);
         let mut slope = dot(&direction, &gradient);
         if slope >= 0.0 || !slope.is_finite() {
             memory.clear();
-            direction = descent(&gradient, &memory, &free);
+            direction = descent(f, &gradient, &memory, &free);
             slope = dot(&direction, &gradient);
         }
-        if slope > -1e-12 {
+        // A Newton step gains half of what the slope promises.
+        if -0.5 * slope <= limits.least_gain || slope.is_nan() {
             break;
         }
-        // Without a memory the length means nothing: a step of at most 1 in any number.
         let longest = direction.iter().fold(0.0_f64, |longest, d| longest.max(d.abs()));
-        let mut length = if memory.is_empty() { 1.0 / longest.max(1.0) } else { (3.0 / longest).min(1.0) };
+        let mut length = (LONGEST / longest).min(1.0);
         let value = f.value(&place);
         let mut taken = None;
         for _ in 0..HALVINGS {
@@ -83,17 +88,18 @@ pub(crate) fn minimise<F: Smooth>(
             }
             memory.push_back((step, change));
         }
-        let gained = value - f.value(&next);
         (x, place, gradient) = (there, next, new_gradient);
-        if gained < limits.least_gain {
-            break;
-        }
     }
     place
 }
 
-/// −H·gradient on the free numbers, by the two loops of L-BFGS.
-fn descent(gradient: &[f64], memory: &VecDeque<(Vec<f64>, Vec<f64>)>, free: &[bool]) -> Vec<f64> {
+/// −H·gradient on the free numbers, by the two loops of L-BFGS around the guess.
+fn descent<F: Smooth>(
+    f: &F,
+    gradient: &[f64],
+    memory: &VecDeque<(Vec<f64>, Vec<f64>)>,
+    free: &[bool],
+) -> Vec<f64> {
     let mask = |v: &mut [f64]| v.iter_mut().zip(free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
     let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
     mask(&mut d);
@@ -103,10 +109,7 @@ fn descent(gradient: &[f64], memory: &VecDeque<(Vec<f64>, Vec<f64>)>, free: &[bo
         d.iter_mut().zip(y).for_each(|(d, y)| *d -= factor * y);
         factors.push(factor);
     }
-    if let Some((s, y)) = memory.back() {
-        let scale = dot(s, y) / dot(y, y);
-        d.iter_mut().for_each(|d| *d *= scale);
-    }
+    f.precondition(&mut d);
     for ((s, y), factor) in memory.iter().zip(factors.iter().rev()) {
         let correction = factor - dot(y, &d) / dot(s, y);
         d.iter_mut().zip(s).for_each(|(d, s)| *d += correction * s);
@@ -137,6 +140,9 @@ mod tests {
         fn gradient(&self, x: &Vec<f64>) -> Vec<f64> {
             let bend = x[1] - x[0] * x[0];
             vec![-2.0 * (1.0 - x[0]) - 400.0 * x[0] * bend, 200.0 * bend]
+        }
+        fn precondition(&self, vector: &mut [f64]) {
+            vector.iter_mut().zip([1e-3, 5e-3]).for_each(|(v, scale)| *v *= scale);
         }
     }
 

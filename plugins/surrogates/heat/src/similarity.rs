@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::kernel::{Kernel, WIDTH};
+
 /// Which variable each bit belongs to, and with which part of its θ.
 #[derive(Clone, Debug)]
 pub(crate) struct Variables {
@@ -45,17 +47,19 @@ impl Variables {
     }
 }
 
-/// Points, packed eight bits to the byte, a row each.
+/// Points, packed eight bits to the byte, a row each, and again [`WIDTH`] points at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
     bytes: Vec<u8>,
+    /// For each [`WIDTH`] points, of each byte those of all of them.
+    blocks: Vec<[u8; WIDTH]>,
     width: usize,
     count: usize,
 }
 
 impl Packed {
     pub(crate) fn new(bits: usize) -> Self {
-        Self { bytes: Vec::new(), width: bits.div_ceil(8), count: 0 }
+        Self { bytes: Vec::new(), blocks: Vec::new(), width: bits.div_ceil(8), count: 0 }
     }
 
     pub(crate) fn push(&mut self, bits: impl ExactSizeIterator<Item = bool>) {
@@ -64,6 +68,14 @@ impl Packed {
         self.bytes.resize(first + self.width, 0);
         for (i, bit) in bits.enumerate() {
             self.bytes[first + i / 8] |= u8::from(bit) << (i % 8);
+        }
+        let column = self.count % WIDTH;
+        if column == 0 {
+            self.blocks.resize(self.blocks.len() + self.width, [0; WIDTH]);
+        }
+        let block = self.blocks.len() - self.width;
+        for (block, byte) in self.blocks[block..].iter_mut().zip(&self.bytes[first..]) {
+            block[column] = *byte;
         }
         self.count += 1;
     }
@@ -74,6 +86,11 @@ impl Packed {
 
     pub(crate) fn row(&self, i: usize) -> &[u8] {
         &self.bytes[i * self.width..][..self.width]
+    }
+
+    /// The points from `first` on, which is a multiple of [`WIDTH`]; of those that are missing, no bit is set.
+    pub(crate) fn block(&self, first: usize) -> &[[u8; WIDTH]] {
+        &self.blocks[first / WIDTH * self.width..][..self.width]
     }
 
     pub(crate) fn bit(&self, row: usize, i: usize) -> bool {
@@ -111,13 +128,9 @@ impl Similarity {
         Self { tables: tables.collect(), factors }
     }
 
-    /// k of two packed points.
-    pub(crate) fn between(&self, a: &[u8], b: &[u8]) -> f64 {
-        let mut product = 1.0;
-        for ((table, a), b) in self.tables.iter().zip(a).zip(b) {
-            product *= table[usize::from(a ^ b)];
-        }
-        product
+    /// k of a packed point and each of a [block](Packed::block) of others.
+    pub(crate) fn with_block(&self, kernel: Kernel, a: &[u8], block: &[[u8; WIDTH]]) -> [f64; WIDTH] {
+        kernel.products(&self.tables, a, block)
     }
 
     /// What k of two points is multiplied by when bit `i` of one of them is turned over.
@@ -126,30 +139,15 @@ impl Similarity {
     }
 }
 
-/// Sums of weights of pairs of points by the bits in which they differ.
-pub(crate) struct Differences {
-    sums: Vec<[f64; 256]>,
-}
-
-impl Differences {
-    pub(crate) fn new(bits: usize) -> Self {
-        Self { sums: vec![[0.0; 256]; bits.div_ceil(8)] }
-    }
-
-    pub(crate) fn add(&mut self, a: &[u8], b: &[u8], weight: f64) {
-        for ((sums, a), b) in self.sums.iter_mut().zip(a).zip(b) {
-            sums[usize::from(a ^ b)] += weight;
-        }
-    }
-
-    /// For each bit, the sum over the pairs that differ in it.
-    pub(crate) fn of_bits(&self, bits: usize) -> Vec<f64> {
-        let sum = |i: usize| {
-            let sums = self.sums[i / 8].iter().enumerate();
-            sums.filter(|(set, _)| set >> (i % 8) & 1 == 1).map(|(_, sum)| sum).sum()
-        };
-        (0..bits).map(sum).collect()
-    }
+/// Bits as spins, ±1, of [`WIDTH`] bits at a time a column each: those that start with bit `first`.
+pub(crate) fn spins(points: &Packed, first: usize, size: usize, spins: &mut Vec<[f64; WIDTH]>) {
+    spins.clear();
+    let spin = |byte: u8, w: usize| if byte >> w & 1 == 1 { 1.0 } else { -1.0 };
+    spins.extend((0..points.len()).map(|i| {
+        let byte = points.row(i)[first / 8];
+        std::array::from_fn(|w| spin(byte, w))
+    }));
+    spins.resize(size, [0.0; WIDTH]);
 }
 
 #[cfg(test)]
@@ -158,10 +156,14 @@ mod tests {
 
     use super::*;
 
-    fn packed(bits: &[bool]) -> Vec<u8> {
-        let mut points = Packed::new(bits.len());
-        points.push(bits.iter().copied());
-        points.row(0).to_vec()
+    fn between(similarity: &Similarity, a: &[bool], b: &[bool]) -> f64 {
+        let mut points = Packed::new(a.len());
+        (0..10).for_each(|_| points.push(b.iter().copied()));
+        points.push(a.iter().copied());
+        let kernels = similarity.with_block(Kernel::available()[0], points.row(10), points.block(8));
+        assert_eq!(kernels[2], 1.0, "k(a, a)");
+        assert_eq!(kernels[0], kernels[1]);
+        kernels[0]
     }
 
     /// exp(−βL) of the complete graph with g nodes, by its power series.
@@ -203,7 +205,7 @@ mod tests {
             let (a, b) = (layout.random(&mut rng), layout.random(&mut rng));
             let expected: f64 =
                 (0..3).map(|v| kernels[v][level(&a, v)][level(&b, v)] / kernels[v][0][0]).product();
-            assert!((similarity.between(&packed(&a), &packed(&b)) - expected).abs() < 1e-12);
+            assert!((between(&similarity, &a, &b) - expected).abs() < 1e-12);
         }
     }
 
@@ -218,19 +220,24 @@ mod tests {
             let (a, b) = (Layout::free(20).random(&mut rng), Layout::free(20).random(&mut rng));
             let mut turned = a.clone();
             turned.flip(i);
-            let before = similarity.between(&packed(&a), &packed(&b));
-            let after = similarity.between(&packed(&turned), &packed(&b));
+            let before = between(&similarity, &a, &b);
+            let after = between(&similarity, &turned, &b);
             assert!((before * similarity.factor(i, a[i] != b[i]) / after - 1.0).abs() < 1e-12);
         }
     }
 
     #[test]
-    fn differences_are_summed_for_each_bit() {
-        let mut differences = Differences::new(11);
-        let point = |text: &str| packed(&text.bytes().map(|b| b == b'1').collect::<Vec<_>>());
-        differences.add(&point("10000000001"), &point("00000000000"), 2.0);
-        differences.add(&point("10000000000"), &point("01000000000"), 0.5);
-        let sums = differences.of_bits(11);
-        assert_eq!((sums[0], sums[1], sums[2], sums[10]), (2.5, 0.5, 0.0, 2.0));
+    fn bits_are_spins() {
+        let mut points = Packed::new(11);
+        points.push("10000000001".bytes().map(|b| b == b'1'));
+        points.push("01000000000".bytes().map(|b| b == b'1'));
+        let mut columns = Vec::new();
+        spins(&points, 8, 8, &mut columns);
+        assert_eq!(
+            (columns.len(), columns[0][..3].to_vec(), columns[2]),
+            (8, vec![-1.0, -1.0, 1.0], [0.0; 8])
+        );
+        spins(&points, 0, 8, &mut columns);
+        assert_eq!((columns[0][0], columns[0][1], columns[1][0], columns[1][1]), (1.0, -1.0, -1.0, 1.0));
     }
 }

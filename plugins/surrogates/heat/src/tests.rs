@@ -340,6 +340,38 @@ fn predictions_of_draws_from_the_model_are_calibrated() {
 }
 
 #[test]
+fn every_instruction_set_gives_the_same_draws_and_states() {
+    let layout = Layout::with_groups(21, vec![2..5, 9..16]).unwrap();
+    let run = |kernel: Kernel, options: &str| {
+        let mut heat = heat(options, &layout);
+        heat.kernel = kernel;
+        observe(&mut heat, 30, 11);
+        let mut rng = rng(12);
+        let mut bits = Vec::new();
+        for seed in 0..6 {
+            let mut pending = BitMatrix::new(21);
+            (0..seed % 3).for_each(|_| pending.push(&layout.random(&mut rng)));
+            let request = DrawRequest::new(seed).with_l1(0.1).with_pending(pending);
+            let drawn = heat.draw(&request).unwrap();
+            let points: Vec<Bits> = (0..20).map(|_| layout.random(&mut rng)).collect();
+            let mut values = vec![0.0; 20];
+            drawn.values(matrix(&points, 21).view(), &mut values);
+            let mut gains = plugin_api::ndarray::Array2::zeros((20, 21));
+            drawn.move_gains(matrix(&points, 21).view(), layout.groups(), gains.view_mut());
+            bits.extend(values.iter().chain(&gains).map(|value| value.to_bits()));
+            let best = (0..20).min_by(|&i, &j| values[i].total_cmp(&values[j])).unwrap();
+            heat.observe(&points[best], &(values[best].abs() + 1.0).into()).unwrap();
+        }
+        (bits, heat.save().unwrap())
+    };
+    for options in [r#"{ "values": "auto" }"#, r#"{ "lengthscales": "common" }"#] {
+        let [fastest, others @ ..] = &Kernel::available()[..] else { panic!("no instructions") };
+        let expected = run(*fastest, options);
+        others.iter().for_each(|other| assert_eq!(run(*other, options), expected, "{}", other.name()));
+    }
+}
+
+#[test]
 fn equal_and_extreme_values_give_finite_draws() {
     for values in [[0.0; 4], [7.5; 4], [1e150, -1e150, 1e149, 0.0], [1e-300, 0.0, -1e-300, 5e-324]] {
         let mut heat = heat("{}", &Layout::free(2));

@@ -16,7 +16,7 @@ fn add_products<const R: usize>(sums: &mut [[f64; WIDTH]; R], a: [f64; R], b: [f
     }
 }
 
-/// Adds Σₖ a[k][r]·b[k][w] to each sum, in the order of k; row k of b starts at `start + k · size`.
+/// Adds `Σₖ a[k][r]·b[k][w]` to each sum, in the order of k; row k of b starts at `start + k · size`.
 #[inline(always)]
 fn add_all_products<const R: usize>(
     mut sums: [[f64; WIDTH]; R],
@@ -73,8 +73,8 @@ pub(super) fn factor<const R: usize>(matrix: &mut [f64], size: usize) -> Result<
 }
 
 #[inline(always)]
-pub(super) fn invert<const R: usize>(transposed: &[f64], size: usize) -> Vec<f64> {
-    let mut inverse = vec![0.0; size * size];
+pub(super) fn invert<const R: usize>(transposed: &[f64], size: usize, inverse: &mut [f64]) {
+    inverse.fill(0.0);
     for first in (0..size).step_by(R) {
         let (above, rest) = inverse.split_at_mut(first * size);
         let rows = &mut rest[..R * size];
@@ -100,36 +100,77 @@ pub(super) fn invert<const R: usize>(transposed: &[f64], size: usize) -> Vec<f64
             row.iter_mut().for_each(|entry| *entry /= diagonal);
         }
     }
-    inverse
 }
 
 #[inline(always)]
-pub(super) fn gram<const R: usize>(lower: &[f64], size: usize) -> Vec<f64> {
-    let mut product = vec![0.0; size * size];
+pub(super) fn gram<const R: usize>(lower: &[f64], size: usize, product: &mut [f64]) {
     for first in (0..size).step_by(R) {
-        // Above row `first`, those columns are 0.
-        let below = &lower[first * size..];
-        let a = columns::<R>(below, size, first, 1.0);
-        for start in (0..first + R).step_by(WIDTH) {
-            let sums = add_all_products([[0.0; WIDTH]; R], &a, below, size, start);
+        let a = columns::<R>(&lower[first * size..], size, first, 1.0);
+        for start in (first / WIDTH * WIDTH..size).step_by(WIDTH) {
+            // Above row `start`, its columns are 0.
+            let from = start.max(first);
+            let sums =
+                add_all_products([[0.0; WIDTH]; R], &a[from - first..], &lower[from * size..], size, start);
             for (sums, row) in sums.iter().zip(product[first * size..].chunks_exact_mut(size)) {
                 row[start..start + WIDTH].copy_from_slice(sums);
             }
         }
     }
-    product
 }
 
 #[inline(always)]
-pub(super) fn squared_norms<const R: usize>(packed: &[[f64; WIDTH]], block: &[[f64; WIDTH]]) -> [f64; WIDTH] {
+pub(super) fn multiply_less<const R: usize>(
+    matrix: &mut [f64],
+    size: usize,
+    vector: &[f64],
+    scale: f64,
+    by: &[f64],
+) {
+    for (i, (row, by)) in matrix.chunks_exact_mut(size).zip(by.chunks_exact(size)).enumerate() {
+        let factor = scale * vector[i];
+        for ((entry, v), by) in row[i..].iter_mut().zip(&vector[i..]).zip(&by[i..]) {
+            *entry = (*entry - factor * v) * by;
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn quadratic_forms<const R: usize>(
+    upper: &[f64],
+    size: usize,
+    vectors: &[[f64; WIDTH]],
+) -> [f64; WIDTH] {
+    let mut forms = [0.0; WIDTH];
+    for first in (0..size).step_by(R) {
+        let rows: [&[f64]; R] = std::array::from_fn(|r| &upper[(first + r) * size..][..size]);
+        let mut sums = [[0.0; WIDTH]; R];
+        for (r, sums) in sums.iter_mut().enumerate() {
+            for j in first + r + 1..first + R {
+                add_products(std::array::from_mut(sums), [rows[r][j]], vectors[j]);
+            }
+        }
+        for (j, vector) in vectors.iter().enumerate().skip(first + R) {
+            add_products(&mut sums, rows.map(|row| row[j]), *vector);
+        }
+        for (sums, vector) in sums.iter().zip(&vectors[first..]) {
+            for ((form, sum), x) in forms.iter_mut().zip(sums).zip(vector) {
+                *form += sum * x;
+            }
+        }
+    }
+    forms
+}
+
+#[inline(always)]
+pub(super) fn squared_norms<const R: usize>(packed: &[f64], block: &[[f64; WIDTH]]) -> [f64; WIDTH] {
     let mut norms = [0.0; WIDTH];
     let mut packed = packed;
     for first in (0..block.len()).step_by(WIDTH) {
         let panel;
-        (panel, packed) = packed.split_at(first + WIDTH);
+        (panel, packed) = packed.split_at((first + WIDTH) * WIDTH);
         for offset in (0..WIDTH).step_by(R) {
             let mut sums = [[0.0; WIDTH]; R];
-            for (a, b) in panel.iter().zip(block) {
+            for (a, b) in panel.chunks_exact(WIDTH).zip(block) {
                 let a = a[offset..].first_chunk::<R>().expect("R divides the width");
                 add_products(&mut sums, *a, *b);
             }
@@ -148,7 +189,7 @@ mod tests {
     use plugin_api::random::normal;
     use plugin_api::rng;
 
-    use super::super::{factor as fastest_factor, pack, squared_norms as fastest_norms};
+    use super::super::{Kernel, pack};
     use super::*;
 
     /// BBᵀ + I for a random matrix B.
@@ -166,9 +207,12 @@ mod tests {
         for size in [8, 16, 40] {
             let matrix = positive(size);
             let mut upper = matrix.clone();
-            fastest_factor(&mut upper, size).unwrap();
-            let inverse = gram::<4>(&invert::<4>(&upper, size), size);
-            let at = |i: usize, j: usize| inverse[i.max(j) * size + i.min(j)];
+            let kernel = Kernel::available()[0];
+            kernel.factor(&mut upper, size).unwrap();
+            let [mut lower, mut inverse] = [vec![f64::NAN; size * size], vec![f64::NAN; size * size]];
+            kernel.invert(&upper, size, &mut lower);
+            kernel.gram(&lower, size, &mut inverse);
+            let at = |i: usize, j: usize| inverse[i.min(j) * size + i.max(j)];
             for i in 0..size {
                 for j in 0..size {
                     let product: f64 = (0..size).map(|k| matrix[i * size + k] * at(k, j)).sum();
@@ -185,7 +229,9 @@ mod tests {
             (0..size * size).map(|ij| if ij % size <= ij / size { ij as f64 - 90.5 } else { 0.0 }).collect();
         let block: Vec<[f64; WIDTH]> =
             (0..size).map(|k| std::array::from_fn(|w| (k * w) as f64 * 0.1 - 1.0)).collect();
-        let norms = fastest_norms(&pack(&lower, size), &block);
+        let mut packed = vec![5.0];
+        pack(&lower, size, &mut packed);
+        let norms = Kernel::available()[0].squared_norms(&packed, &block);
         for (w, norm) in norms.into_iter().enumerate() {
             let row = |i: usize| (0..size).map(|k| lower[i * size + k] * block[k][w]).sum::<f64>();
             let expected: f64 = (0..size).map(|i| row(i) * row(i)).sum();
@@ -194,20 +240,41 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_rows_at_once_gives_the_same_bits() {
-        fn all<const R: usize>(size: usize) -> (Vec<f64>, Vec<f64>, [f64; WIDTH]) {
-            let mut upper = positive(size);
-            factor::<R>(&mut upper, size).unwrap();
-            let inverse = invert::<R>(&upper, size);
-            let block: Vec<[f64; WIDTH]> = (0..size).map(|k| [0.1 * k as f64 - 1.0; WIDTH]).collect();
-            let norms = squared_norms::<R>(&pack(&inverse, size), &block);
-            let mut product = gram::<R>(&inverse, size);
-            (0..size).for_each(|i| product[i * size + i + 1..(i + 1) * size].fill(0.0));
-            (inverse, product, norms)
+    fn forms_are_those_of_the_pairs() {
+        let size = 16;
+        let upper: Vec<f64> = (0..size * size).map(|ij| (ij % 37) as f64 - 11.5).collect();
+        let vectors: Vec<[f64; WIDTH]> =
+            (0..size).map(|i| std::array::from_fn(|w| ((i * 5 + w * 3) % 7) as f64 - 3.0)).collect();
+        let forms = Kernel::available()[0].quadratic_forms(&upper, size, &vectors);
+        for (w, form) in forms.into_iter().enumerate() {
+            let pairs = (0..size).flat_map(|i| (i + 1..size).map(move |j| (i, j)));
+            let expected: f64 = pairs.map(|(i, j)| vectors[i][w] * upper[i * size + j] * vectors[j][w]).sum();
+            assert!((form - expected).abs() < 1e-9, "{w}: {form} and {expected}");
         }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_bits() {
+        let all = |kernel: Kernel, size: usize| {
+            let mut upper = positive(size);
+            kernel.factor(&mut upper, size).unwrap();
+            let [mut inverse, mut product] = [vec![0.0; size * size], vec![0.0; size * size]];
+            kernel.invert(&upper, size, &mut inverse);
+            kernel.gram(&inverse, size, &mut product);
+            let block: Vec<[f64; WIDTH]> = (0..size).map(|k| [0.1 * k as f64 - 1.0; WIDTH]).collect();
+            let mut packed = Vec::new();
+            pack(&inverse, size, &mut packed);
+            let norms = kernel.squared_norms(&packed, &block);
+            (0..size).for_each(|i| product[i * size..][..i].fill(0.0));
+            let forms = kernel.quadratic_forms(&product, size, &block);
+            let vector: Vec<f64> = (0..size).map(|i| 0.3 * i as f64 - 2.0).collect();
+            kernel.multiply_less(&mut product, size, &vector, 0.7, &inverse);
+            (inverse, product, norms, forms)
+        };
         for size in [8, 48] {
-            assert_eq!(all::<8>(size), all::<4>(size));
-            assert_eq!(all::<8>(size), all::<2>(size));
+            let [fastest, others @ ..] = &Kernel::available()[..] else { panic!("no instructions") };
+            let expected = all(*fastest, size);
+            others.iter().for_each(|other| assert_eq!(all(*other, size), expected, "{}", other.name()));
         }
     }
 
@@ -215,6 +282,6 @@ mod tests {
     fn a_matrix_that_is_not_positive_definite_is_refused() {
         let mut matrix = positive(16);
         matrix[9 * 16 + 9] = -1.0;
-        assert_eq!(fastest_factor(&mut matrix, 16), Err(NotPositiveDefinite));
+        assert_eq!(Kernel::available()[0].factor(&mut matrix, 16), Err(NotPositiveDefinite));
     }
 }

@@ -12,7 +12,12 @@
     expect(unsafe_code, reason = "vector instructions, chosen when the program runs")
 )]
 
-mod dense;
+use std::ffi::OsStr;
+
+use plugin_api::{Error, Result};
+
+mod dense; // matrices
+mod lookup; // products of numbers from tables
 
 /// Columns that are computed at once.
 pub(crate) const WIDTH: usize = 8;
@@ -26,62 +31,147 @@ pub(crate) fn padded(rows: usize) -> usize {
     rows.next_multiple_of(WIDTH)
 }
 
-/// Compiles a function for each instruction set, with as many rows at once as are fastest.
-macro_rules! for_each_instruction_set {
-    ($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
-        $(#[$meta])*
-        pub(crate) fn $name($($argument: $type),*) $(-> $output)? {
+/// An instruction set that the machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kernel(Set);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Set {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Kernel {
+    /// All that this machine has, the fastest first.
+    pub(crate) fn available() -> Vec<Self> {
+        #[cfg(target_arch = "x86_64")]
+        let vectors = [
+            std::arch::is_x86_feature_detected!("avx512f").then_some(Set::Avx512),
+            std::arch::is_x86_feature_detected!("avx2").then_some(Set::Avx2),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let vectors: [Option<Set>; 0] = [];
+        vectors.into_iter().flatten().chain([Set::Portable]).map(Self).collect()
+    }
+
+    /// The fastest, or the one that the environment variable `HEAT_KERNEL` names: for tests and measurements.
+    pub(crate) fn from_environment() -> Result<Self> {
+        std::env::var_os("HEAT_KERNEL").map_or_else(|| Ok(Self::available()[0]), |name| Self::named(&name))
+    }
+
+    fn named(name: &OsStr) -> Result<Self> {
+        let known = Self::available().into_iter().find(|kernel| name == kernel.name());
+        known.ok_or_else(|| {
+            let names: Vec<&str> = Self::available().into_iter().map(Self::name).collect();
+            let (name, names) = (name.display(), names.join(", "));
+            Error::new(format!("HEAT_KERNEL is `{name}`, not one that this machine has: {names}"))
+        })
+    }
+
+    /// Its name: `portable`, `avx2` or `avx512`.
+    pub(crate) fn name(self) -> &'static str {
+        match self.0 {
+            Set::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
-            {
+            Set::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => "avx512",
+        }
+    }
+}
+
+/// Compiles a function for each instruction set, with as many rows at once as are fastest: with AVX-512, with
+/// AVX2, and without.
+macro_rules! for_each_instruction_set {
+    ($(#[$meta:meta])* $module:ident::$name:ident<$avx512:literal, $avx2:literal, $portable:literal>($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
+        impl Kernel {
+            $(#[$meta])*
+            pub(crate) fn $name(self, $($argument: $type),*) $(-> $output)? {
+                #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx512f")]
                 fn avx512($($argument: $type),*) $(-> $output)? {
-                    dense::$name::<4>($($argument),*)
+                    $module::$name::<$avx512>($($argument),*)
                 }
+                #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2")]
                 fn avx2($($argument: $type),*) $(-> $output)? {
-                    dense::$name::<4>($($argument),*)
+                    $module::$name::<$avx2>($($argument),*)
                 }
-                if std::arch::is_x86_feature_detected!("avx512f") {
-                    // SAFETY: the machine has AVX-512F.
-                    return unsafe { avx512($($argument),*) };
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the machine has AVX2.
-                    return unsafe { avx2($($argument),*) };
+                match self.0 {
+                    Set::Portable => $module::$name::<$portable>($($argument),*),
+                    // SAFETY: the value exists only where the machine has AVX2.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx2 => unsafe { avx2($($argument),*) },
+                    // SAFETY: the value exists only where the machine has AVX-512F.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx512 => unsafe { avx512($($argument),*) },
                 }
             }
-            dense::$name::<2>($($argument),*)
         }
     };
 }
 
 for_each_instruction_set! {
     /// Turns the upper triangle of a symmetric matrix into Lᵀ. What is left below the diagonal means nothing.
-    fn factor(matrix: &mut [f64], size: usize) -> Result<(), NotPositiveDefinite>
+    dense::factor<8, 4, 2>(matrix: &mut [f64], size: usize) -> std::result::Result<(), NotPositiveDefinite>
 }
 
 for_each_instruction_set! {
-    /// L⁻¹ from Lᵀ, with the zeros above its diagonal.
-    fn invert(transposed: &[f64], size: usize) -> Vec<f64>
+    /// Writes L⁻¹ from Lᵀ, with the zeros above its diagonal.
+    dense::invert<8, 4, 2>(transposed: &[f64], size: usize, inverse: &mut [f64])
 }
 
 for_each_instruction_set! {
-    /// MᵀM of a lower triangular matrix, of which the part above the diagonal means nothing.
-    fn gram(lower: &[f64], size: usize) -> Vec<f64>
+    /// Writes the upper triangle of MᵀM of a lower triangular matrix. What is below the diagonal means nothing.
+    dense::gram<8, 4, 2>(lower: &[f64], size: usize, product: &mut [f64])
+}
+
+for_each_instruction_set! {
+    /// (M − svvᵀ)∘B in place, in the upper triangle.
+    dense::multiply_less<1, 1, 1>(matrix: &mut [f64], size: usize, vector: &[f64], scale: f64, by: &[f64])
+}
+
+for_each_instruction_set! {
+    /// Σ xᵢ Mᵢⱼ xⱼ over i < j for each column x of the vectors.
+    dense::quadratic_forms<8, 4, 2>(upper: &[f64], size: usize, vectors: &[[f64; WIDTH]]) -> [f64; WIDTH]
 }
 
 for_each_instruction_set! {
     /// ‖Mb‖² for each column b of a block; M is [packed](pack).
-    fn squared_norms(packed: &[[f64; WIDTH]], block: &[[f64; WIDTH]]) -> [f64; WIDTH]
+    dense::squared_norms<4, 4, 2>(packed: &[f64], block: &[[f64; WIDTH]]) -> [f64; WIDTH]
 }
 
-/// A lower triangular matrix, of each [`WIDTH`] rows the columns up to the diagonal, one after another.
-pub(crate) fn pack(lower: &[f64], size: usize) -> Vec<[f64; WIDTH]> {
-    let mut packed = Vec::with_capacity(size * (size / WIDTH + 1) / 2);
+for_each_instruction_set! {
+    /// For each of [`WIDTH`] columns, the product over k of `tables[k][row[k] ^ columns[k][w]]`.
+    lookup::products<1, 1, 1>(tables: &[[f64; 256]], row: &[u8], columns: &[[u8; WIDTH]]) -> [f64; WIDTH]
+}
+
+/// Writes a lower triangular matrix: of each [`WIDTH`] rows the columns up to the diagonal, one after another.
+pub(crate) fn pack(lower: &[f64], size: usize, packed: &mut Vec<f64>) {
+    packed.clear();
+    packed.reserve(size * (size + WIDTH) / 2);
     for first in (0..size).step_by(WIDTH) {
+        let rows: [&[f64]; WIDTH] = std::array::from_fn(|r| &lower[(first + r) * size..][..first + WIDTH]);
         for k in 0..first + WIDTH {
-            packed.push(std::array::from_fn(|r| lower[(first + r) * size + k]));
+            packed.extend(rows.map(|row| row[k]));
         }
     }
-    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_known_by_name() {
+        for kernel in Kernel::available() {
+            assert_eq!(Kernel::named(kernel.name().as_ref()).unwrap(), kernel);
+        }
+        let error = Kernel::named("sse9".as_ref()).unwrap_err().to_string();
+        assert!(error.starts_with("HEAT_KERNEL is `sse9`, not one that this machine has: "), "{error}");
+        assert!(error.ends_with("portable"), "{error}");
+    }
 }
