@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Penalty, Quadratic,
-    Result, Rng, Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Penalty, Result,
+    Rng, Surrogate, export_surrogate, rng, serde_json,
 };
+use shared_variables::{Variables, distance};
 
 mod options; // what a manifest may set, and its limits
 mod parzen; // densities over levels, unaware of plugins
 
 use options::{Choose, Options};
-use parzen::{Parzen, Variables};
+use parzen::Parzen;
 
 export_surrogate!("tpe", |options: Options, layout: &Layout| Tpe::new(options, layout));
 
@@ -119,16 +120,6 @@ impl Function for Ratio {
     fn value(&self, bits: &[bool]) -> f64 {
         self.others.log_density(bits) - self.good.log_density(bits)
     }
-}
-
-/// The number of bits in which a point differs from `chosen`, from `value` on.
-fn distance(chosen: &Bits, value: f64) -> Quadratic {
-    let mut distance = Quadratic::zero(chosen.len());
-    for (i, &bit) in chosen.iter().enumerate() {
-        distance.add_linear(i, if bit { -1.0 } else { 1.0 });
-    }
-    distance.add_constant(value + chosen.count_ones() as f64);
-    distance
 }
 
 impl Surrogate for Tpe {

@@ -1,76 +1,8 @@
 //! Parzen estimators over levels, as in Optuna's `_ParzenEstimator` for categorical parameters.
 
-use std::ops::Range;
-
 use plugin_api::rand::RngExt;
-use plugin_api::{Bits, Layout, Rng};
-
-/// A variable of the model: a free bit, which has two levels, or a one-hot group, which has one for each of its bits.
-#[derive(Clone)]
-enum Variable {
-    Free(usize),
-    Group(Range<usize>),
-}
-
-impl Variable {
-    fn levels(&self) -> usize {
-        match self {
-            Self::Free(_) => 2,
-            Self::Group(group) => group.len(),
-        }
-    }
-
-    fn set(&self, level: usize, bits: &mut Bits) {
-        match self {
-            Self::Free(i) => bits[*i] = level == 1,
-            Self::Group(group) => {
-                bits[group.clone()].fill(false);
-                bits[group.start + level] = true;
-            }
-        }
-    }
-
-    /// The level of an admitted point.
-    fn level(&self, bits: &[bool]) -> usize {
-        match self {
-            Self::Free(i) => usize::from(bits[*i]),
-            Self::Group(group) => group.clone().position(|i| bits[i]).expect("one bit set in each group"),
-        }
-    }
-
-    /// Whether bits, admitted or not, have this level.
-    fn has(&self, level: usize, bits: &[bool]) -> bool {
-        match self {
-            Self::Free(i) => bits[*i] == (level == 1),
-            Self::Group(group) => bits[group.start + level],
-        }
-    }
-}
-
-/// The variables of a layout, in order.
-#[derive(Clone)]
-pub(crate) struct Variables {
-    dimension: usize,
-    variables: Vec<Variable>,
-}
-
-impl Variables {
-    pub(crate) fn of(layout: &Layout) -> Self {
-        let mut variables = Vec::new();
-        let mut next = 0;
-        for group in layout.groups() {
-            variables.extend((next..group.start).map(Variable::Free));
-            variables.push(Variable::Group(group.clone()));
-            next = group.end;
-        }
-        variables.extend((next..layout.dimension()).map(Variable::Free));
-        Self { dimension: layout.dimension(), variables }
-    }
-
-    pub(crate) fn dimension(&self) -> usize {
-        self.dimension
-    }
-}
+use plugin_api::{Bits, Rng};
+use shared_variables::{Variable, Variables};
 
 /// A mixture: a kernel for each observation, and a uniform one. A kernel is a product over the variables.
 pub(crate) struct Parzen {
@@ -94,8 +26,7 @@ impl Parzen {
         points: impl Iterator<Item = &'p [bool]>,
         prior_weight: f64,
     ) -> Self {
-        let levels = |point: &[bool]| variables.variables.iter().map(|v| v.level(point) as u32).collect();
-        let centres: Vec<Vec<u32>> = points.map(levels).collect();
+        let centres: Vec<Vec<u32>> = points.map(|point| variables.of_bits(point)).collect();
         let mut weights: Vec<f64> = (0..centres.len()).map(|i| age_weight(i, centres.len())).collect();
         weights.push(prior_weight);
         let sum: f64 = weights.iter().sum();
@@ -106,11 +37,11 @@ impl Parzen {
             let sum = 1.0 + each * variable.levels() as f64;
             ((1.0 + each) / sum, each / sum)
         };
-        let kernels: Vec<(f64, f64)> = variables.variables.iter().map(kernel).collect();
+        let kernels: Vec<(f64, f64)> = variables.iter().map(kernel).collect();
         Self {
             log_weights: weights.iter().map(|&weight| libm::log(weight)).collect(),
             log_kernels: kernels.iter().map(|&(own, other)| (libm::log(own), libm::log(other))).collect(),
-            log_uniform: -variables.variables.iter().map(|v| libm::log(v.levels() as f64)).sum::<f64>(),
+            log_uniform: -variables.iter().map(|v| libm::log(v.levels() as f64)).sum::<f64>(),
             variables: variables.clone(),
             centres,
             weights,
@@ -125,9 +56,9 @@ impl Parzen {
         for (centre, log_weight) in self.centres.iter().zip(&self.log_weights) {
             let mut term = *log_weight;
             for ((variable, &level), &(own, other)) in
-                self.variables.variables.iter().zip(centre).zip(&self.log_kernels)
+                self.variables.iter().zip(centre).zip(&self.log_kernels)
             {
-                term += if variable.has(level as usize, bits) { own } else { other };
+                term += if variable.has(level, bits) { own } else { other };
             }
             terms.push(term);
         }
@@ -144,7 +75,7 @@ impl Parzen {
     pub(crate) fn sample(&self, rng: &mut Rng) -> Bits {
         let kernel = choose(&self.weights, rng);
         let mut bits = Bits::zeros(self.variables.dimension());
-        for (i, variable) in self.variables.variables.iter().enumerate() {
+        for (i, variable) in self.variables.iter().enumerate() {
             let levels = variable.levels() as u32;
             let level = match self.centres.get(kernel) {
                 None => rng.random_range(0..levels),
@@ -155,7 +86,7 @@ impl Parzen {
                     choose(&density, rng) as u32
                 }
             };
-            variable.set(level as usize, &mut bits);
+            variable.set(level, &mut bits);
         }
         bits
     }
@@ -186,7 +117,7 @@ fn choose(probabilities: &[f64], rng: &mut Rng) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use plugin_api::rng;
+    use plugin_api::{Layout, rng};
 
     use super::*;
 
