@@ -351,7 +351,7 @@ fn every_instruction_set_gives_the_same_draws_and_states() {
         for seed in 0..6 {
             let mut pending = BitMatrix::new(21);
             (0..seed % 3).for_each(|_| pending.push(&layout.random(&mut rng)));
-            let request = DrawRequest::new(seed).with_l1(0.1).with_pending(pending);
+            let request = DrawRequest::new(seed).with_penalty(Penalty::l1(0.1)).with_pending(pending);
             let drawn = heat.draw(&request).unwrap();
             let points: Vec<Bits> = (0..20).map(|_| layout.random(&mut rng)).collect();
             let mut values = vec![0.0; 20];
