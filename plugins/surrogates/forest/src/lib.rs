@@ -1,27 +1,33 @@
 #![doc = include_str!("../README.md")]
 
-use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::ArrayView2;
 use plugin_api::rand::RngExt;
 use plugin_api::random::normal;
-use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Function, Layout, Penalty,
-    Predictions, Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions,
+    Quadratic, Result, Rng, Surrogate, export_surrogate, rng, serde_json,
 };
+use shared_values::Shift;
+use shared_variables::{Variables, distance};
 
-mod model; // values as logarithms, the forest, expected improvement
+mod challengers; // SMAC's search for points
+mod drawn; // the improvement as a function of bits
+mod effects; // what bits do on average
+mod model; // the forest, and the improvement to expect
 mod options; // what a manifest may set, and its limits
+mod round; // what is proposed between two fits
+mod split; // the best split of a sample
+mod state; // what is saved
 mod tree; // one tree
-mod variables; // bits as levels
 
-use model::Forest;
-use options::Options;
-use tree::Categories;
-use variables::Variables;
+use challengers::Search;
+use drawn::Improvement;
+use model::{Forest, Recipe};
+use options::{Choose, Options, Version};
+use round::{Origin, Round, random_point};
+use state::Saved;
 
 export_surrogate!("forest", |options: Options, layout: &Layout| RandomForest::new(options, layout));
 
@@ -29,28 +35,25 @@ export_surrogate!("forest", |options: Options, layout: &Layout| RandomForest::ne
 const MOST_BITS: usize = 1000;
 /// Ranges of larger values are not finite.
 const LARGEST_VALUE: f64 = 1e150;
-/// Seed of the forest that predicts: a prediction is a function of the observations alone.
-const PREDICTION: u64 = 1;
+/// Seed of the forest that is asked: its answers are a function of the observations alone.
+const QUESTIONS: u64 = 1;
 
 struct RandomForest {
     options: Options,
-    categories: Categories,
+    version: Version,
     layout: Layout,
     variables: Arc<Variables>,
+    recipe: Recipe,
     /// In the order of their evaluation; without a value where a point is infeasible.
     observations: Vec<(Bits, Option<f64>)>,
-    /// The forest that draws, and what it was grown from; `None` before the first draw.
-    grown: Option<(Growth, Arc<Forest>)>,
-}
-
-/// What a forest was grown from: nothing else is needed to grow it again.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
-struct Growth {
-    /// How many of the observations.
-    observations: usize,
-    seed: u64,
-    penalty: Penalty,
+    /// Points proposed and not observed since: their evaluation failed, or is under way.
+    unanswered: Vec<Bits>,
+    /// `None` before the first draw that had a value to learn from.
+    round: Option<Round>,
+    /// The forest of the round, where it was grown in this process.
+    forest: Option<Arc<Forest>>,
+    /// Where the last proposal was from.
+    origin: Option<Origin>,
 }
 
 impl RandomForest {
@@ -58,13 +61,24 @@ impl RandomForest {
         if layout.dimension() > MOST_BITS {
             return Err(Error::new(format!("{} bits, more than {MOST_BITS}", layout.dimension())));
         }
+        let (version, variables) = (options.version()?, Arc::new(Variables::of(layout)));
+        let recipe = Recipe {
+            levels: variables.levels(),
+            splits: version.splits(),
+            values: options.values,
+            trees: options.trees,
+        };
         Ok(Self {
-            categories: options.categories()?,
             options,
+            version,
             layout: layout.clone(),
-            variables: Arc::new(Variables::of(layout)),
+            variables,
+            recipe,
             observations: Vec::new(),
-            grown: None,
+            unanswered: Vec::new(),
+            round: None,
+            forest: None,
+            origin: None,
         })
     }
 
@@ -78,113 +92,134 @@ impl RandomForest {
                 "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
             )));
         }
+        self.unanswered.retain(|other| other != bits);
         self.observations.push((bits.clone(), value));
         Ok(())
     }
 
-    /// `None` where none of the observations has a value.
-    fn grow(&self, growth: &Growth) -> Option<Forest> {
-        let (mut rows, mut totals) = (Vec::new(), Vec::new());
-        for (bits, value) in &self.observations[..growth.observations] {
-            if let Some(value) = value {
-                rows.push(self.variables.of_bits(bits));
-                totals.push(value + growth.penalty.of(bits));
-            }
-        }
-        let (levels, trees) = (self.variables.levels(), self.options.trees);
-        (!rows.is_empty()).then(|| Forest::grow(levels, rows, &totals, self.categories, trees, growth.seed))
+    /// What is learned of the first observations: value and penalty, because sums of transformed values mean nothing.
+    fn totals(&self, observations: usize, request: &DrawRequest) -> Vec<f64> {
+        let total = |bits: &Bits, value: f64| (value + request.penalty().of(bits)).clamp(-f64::MAX, f64::MAX);
+        let first = self.observations[..observations].iter();
+        first.filter_map(|(bits, value)| value.map(|value| total(bits, value))).collect()
     }
 
-    /// The forest to draw from: a new one after enough new observations, or for another penalty.
-    fn forest(&mut self, request: &DrawRequest) -> Option<Arc<Forest>> {
-        let (observations, penalty) = (self.observations.len(), request.penalty().clone());
-        let growth = Growth { observations, seed: request.seed(), penalty };
-        let stands = self.grown.as_ref().filter(|(old, _)| {
-            old.penalty == growth.penalty && growth.observations - old.observations < self.options.refit_every
+    /// The forest of the first observations, at least one of which has a value.
+    fn grow(&self, observations: usize, totals: &[f64], seed: u64) -> Forest {
+        let valued = self.observations[..observations].iter().filter(|(_, value)| value.is_some());
+        let rows = valued.map(|(bits, _)| self.variables.of_bits(bits)).collect();
+        self.recipe.grow(rows, totals, seed)
+    }
+
+    /// The forest of the round, grown again where it was restored.
+    fn forest(&mut self) -> Option<Arc<Forest>> {
+        let round = self.round.as_ref()?;
+        if self.forest.is_none() {
+            self.forest = Some(Arc::new(self.grow(round.observations, &round.totals, round.seed)));
+        }
+        self.forest.clone()
+    }
+
+    /// Starts a round where one is due: after enough proposals or observations, or for another penalty.
+    fn renew(&mut self, request: &DrawRequest, rng: &mut Rng) {
+        // Drawn in any case, so that what is drawn after it does not depend on it.
+        let seed = rng.random();
+        let stands = self.round.as_ref().is_some_and(|round| {
+            round.proposed < self.options.refit_every
+                && self.observations.len() - round.observations < self.options.refit_every
+                && round.totals == self.totals(round.observations, request)
         });
-        if stands.is_none() {
-            self.grown = self.grow(&growth).map(|forest| (growth, Arc::new(forest)));
-        }
-        self.grown.as_ref().map(|(_, forest)| forest.clone())
-    }
-}
-
-/// Minus the expected improvement; 0 at points that are known or under way.
-struct Improvement {
-    dimension: usize,
-    variables: Arc<Variables>,
-    forest: Arc<Forest>,
-    known: BTreeSet<Vec<u32>>,
-}
-
-impl Improvement {
-    fn at(&self, levels: &[u32]) -> f64 {
-        if self.known.contains(levels) { 0.0 } else { 0.0 - self.forest.improvement(levels) }
-    }
-}
-
-impl Function for Improvement {
-    fn dimension(&self) -> usize {
-        self.dimension
-    }
-
-    fn value(&self, bits: &[bool]) -> f64 {
-        self.at(&self.variables.of_bits(bits))
-    }
-
-    fn flip_gain(&self, bits: &[bool], i: usize) -> f64 {
-        let mut levels = self.variables.of_bits(bits);
-        let here = self.at(&levels);
-        self.variables.flip(bits, i, &mut levels);
-        self.at(&levels) - here
-    }
-
-    fn values(&self, points: ArrayView2<'_, bool>, values: &mut [f64]) {
-        let points = points.as_standard_layout();
-        let mut levels = vec![0; self.variables.count()];
-        for (value, bits) in values.iter_mut().zip(points.rows()) {
-            self.variables.read(bits.to_slice().expect("rows in order"), &mut levels);
-            *value = self.at(&levels);
+        if !stands {
+            self.start_round(request, seed);
         }
     }
 
-    fn move_gains(
-        &self,
-        points: ArrayView2<'_, bool>,
-        groups: &[Range<usize>],
-        mut gains: ArrayViewMut2<'_, f64>,
-    ) {
-        let points = points.as_standard_layout();
-        let mut levels = vec![0; self.variables.count()];
-        for (bits, mut gains) in points.rows().into_iter().zip(gains.rows_mut()) {
-            let bits = bits.to_slice().expect("rows in order");
-            let mut there = bits.to_vec();
-            let mut value_of = |bits: &[bool]| {
-                self.variables.read(bits, &mut levels);
-                self.at(&levels)
-            };
-            let here = value_of(bits);
-            let mut groups = groups.iter().peekable();
-            for (i, gain) in gains.iter_mut().enumerate() {
-                while groups.peek().is_some_and(|group| group.end <= i) {
-                    groups.next();
-                }
-                let changed = match groups.peek().filter(|group| group.contains(&i)) {
-                    Some(group) => {
-                        there[(*group).clone()].fill(false);
-                        there[i] = true;
-                        (*group).clone()
-                    }
-                    None => {
-                        there[i] = !bits[i];
-                        i..i + 1
-                    }
-                };
-                *gain = value_of(&there) - here;
-                there[changed.clone()].copy_from_slice(&bits[changed]);
-            }
+    fn start_round(&mut self, request: &DrawRequest, seed: u64) {
+        let observations = self.observations.len();
+        let totals = self.totals(observations, request);
+        (self.round, self.forest) = (None, None);
+        if totals.is_empty() {
+            return;
         }
+        let forest = self.grow(observations, &totals, seed);
+        let challengers = match self.options.choose {
+            Choose::Smac => self.search(&forest, seed),
+            Choose::Solver => Vec::new(),
+        };
+        let shift = forest.shift().map(Shift::index);
+        self.forest = Some(Arc::new(forest));
+        let (proposed, passed_over) = (0, 0);
+        self.round = Some(Round { observations, totals, seed, shift, proposed, challengers, passed_over });
     }
+
+    /// What SMAC's search finds, the best last.
+    fn search(&self, forest: &Forest, seed: u64) -> Vec<Bits> {
+        let search = Search {
+            layout: &self.layout,
+            variables: &self.variables,
+            improvement: &|levels| forest.improvement(levels),
+            cost: &|levels| forest.mean(levels),
+        };
+        let known: Vec<Bits> = self.observations.iter().map(|(bits, _)| bits.clone()).collect();
+        // The forest's trees have used the seed itself.
+        let mut found = search.challengers(&known, &mut rng(!seed));
+        found.reverse();
+        found
+    }
+
+    fn is_known(&self, bits: &Bits, request: &DrawRequest) -> bool {
+        let observed = self.observations.iter().map(|(bits, _)| bits);
+        observed.chain(&self.unanswered).any(|known| known == bits)
+            || request.pending().rows().any(|pending| pending == &bits[..])
+    }
+
+    /// The next point of SMAC's; `None` where it is a random one and none was found.
+    fn propose(&mut self, request: &DrawRequest, rng: &mut Rng) -> Option<Bits> {
+        let mut proposal = self.next(request, rng);
+        let exhausted = self.round.as_ref().is_some_and(|round| round.proposed > 0) && proposal.is_none();
+        if self.version == Version::Smac2_3 && exhausted {
+            self.start_round(request, rng.random());
+            proposal = self.next(request, rng);
+        }
+        let is_known = |bits: &Bits| self.is_known(bits, request);
+        let random = || random_point(&self.layout, is_known, rng).map(|bits| (bits, Origin::Fallback));
+        let (proposal, origin) = proposal.or_else(random)?;
+        self.origin = Some(origin);
+        self.unanswered.push(proposal.clone());
+        Some(proposal)
+    }
+
+    /// The round's next point; `None` where it has none left.
+    fn next(&mut self, request: &DrawRequest, rng: &mut Rng) -> Option<(Bits, Origin)> {
+        let mut round = self.round.take()?;
+        let next = round.next(self.options.random, &self.layout, |bits| self.is_known(bits, request), rng);
+        self.round = Some(round);
+        next
+    }
+
+    /// Minus the improvement to expect; `None` where the draw is to be random.
+    fn improvement(&mut self, request: &DrawRequest, rng: &mut Rng) -> Option<Improvement> {
+        let is_random = rng.random::<f64>() < self.options.random;
+        let forest = self.forest().filter(|_| !is_random)?;
+        let known = self.observations.iter().map(|(bits, _)| &bits[..]).chain(request.pending().rows());
+        let known = known.map(|bits| self.variables.of_bits(bits)).collect();
+        self.origin = Some(Origin::Solver);
+        Some(Improvement { variables: self.variables.clone(), forest, known })
+    }
+
+    /// The forest of all values without penalty, for questions; `None` where there are none.
+    fn asked(&self) -> Option<Forest> {
+        let count = self.observations.len();
+        let totals = self.totals(count, &DrawRequest::new(0));
+        (!totals.is_empty()).then(|| self.grow(count, &totals, QUESTIONS))
+    }
+}
+
+/// A linear function whose minimum is at a point chosen uniformly, among those that have the layout's groups.
+fn random_linear(n: usize, rng: &mut Rng) -> Quadratic {
+    let mut drawn = Quadratic::zero(n);
+    (0..n).for_each(|i| drawn.add_linear(i, normal(rng)));
+    drawn
 }
 
 impl Surrogate for RandomForest {
@@ -193,36 +228,33 @@ impl Surrogate for RandomForest {
         self.learn(bits, evaluation.value())
     }
 
-    /// The forest learns the total, because it is a logarithm that it learns: nothing is added to a draw.
+    /// The forest learns the total: nothing is added to a draw.
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
-        let forest = self.forest(request);
         let rng = &mut rng(request.seed());
-        let is_random = rng.random::<f64>() < self.options.random;
-        let Some(forest) = forest.filter(|_| !is_random) else {
-            // Its minimum is at a point chosen uniformly.
-            let mut drawn = Quadratic::zero(self.layout.dimension());
-            (0..self.layout.dimension()).for_each(|i| drawn.add_linear(i, normal(rng)));
-            return Ok(drawn.into());
+        self.renew(request, rng);
+        self.origin = Some(Origin::Random);
+        let drawn = match self.options.choose {
+            Choose::Smac => self.propose(request, rng).map(|chosen| distance(&chosen, 0.0).into()),
+            Choose::Solver => {
+                self.improvement(request, rng).map(|drawn| Acquisition::General(Arc::new(drawn)))
+            }
         };
-        let observed = self.observations.iter().map(|(bits, _)| &bits[..]);
-        let known = observed.chain(request.pending().rows()).map(|bits| self.variables.of_bits(bits));
-        Ok(Acquisition::General(Arc::new(Improvement {
-            dimension: self.layout.dimension(),
-            known: known.collect(),
-            variables: self.variables.clone(),
-            forest,
-        })))
+        if let Some(round) = &mut self.round {
+            round.proposed += 1;
+        }
+        Ok(drawn.unwrap_or_else(|| random_linear(self.layout.dimension(), rng).into()))
     }
 
     fn draws(&self) -> AcquisitionKind {
-        AcquisitionKind::General
+        match self.options.choose {
+            Choose::Smac => AcquisitionKind::Quadratic,
+            Choose::Solver => AcquisitionKind::General,
+        }
     }
 
-    /// Mean and deviation of the value over the trees of a forest of its own, grown on all observations.
+    /// Mean and deviation of the value over the trees of a forest of its own.
     fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
-        let (observations, penalty) = (self.observations.len(), Penalty::default());
-        let growth = Growth { observations, seed: PREDICTION, penalty };
-        let Some(forest) = self.grow(&growth) else { return Ok(None) };
+        let Some(forest) = self.asked() else { return Ok(None) };
         let points = points.as_standard_layout();
         let predict = |bits: &[bool]| forest.predict(&self.variables.of_bits(bits));
         let rows = points.rows().into_iter();
@@ -231,41 +263,28 @@ impl Surrogate for RandomForest {
         Predictions::new(means, deviations).map(Some)
     }
 
+    /// What bits and pairs of them do on average over all points, by the same forest.
+    fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        Ok(self.asked().map(|forest| effects::effects(&forest, &self.variables)))
+    }
+
+    fn notes(&self) -> Result<Vec<(String, String)>> {
+        let shift = self.round.as_ref().and_then(|round| round.shift).and_then(Shift::from_index);
+        let origin = self.origin.map(|origin| ("proposal".to_owned(), origin.words().to_owned()));
+        Ok(shift.map(Shift::note).into_iter().chain(origin).collect())
+    }
+
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let growth = self.grown.as_ref().map(|(growth, _)| growth.clone());
-        let saved = Saved { forest: VERSION, observations: self.observations.clone(), growth };
-        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
+        serde_json::to_vec(&Saved::of(self)).map(Some).map_err(Error::wrap)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
         let refuse = |why: String| Error::new(format!("not a state of this surrogate: {why}"));
         let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
-        if saved.forest != VERSION {
-            return Err(refuse(format!("its version is {}, not {VERSION}", saved.forest)));
-        }
-        let mut restored = Self::new(self.options.clone(), &self.layout)?;
-        for (bits, value) in &saved.observations {
-            restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
-        }
-        if let Some(growth) = saved.growth {
-            if growth.observations > restored.observations.len() {
-                return Err(refuse("its forest has more observations than it".to_owned()));
-            }
-            restored.grown = restored.grow(&growth).map(|forest| (growth, Arc::new(forest)));
-        }
-        *self = restored;
+        let restored = Self::new(self.options.clone(), &self.layout)?;
+        *self = saved.into_forest(restored).map_err(|error| refuse(error.to_string()))?;
         Ok(())
     }
-}
-
-const VERSION: u32 = 1;
-
-#[derive(Serialize, Deserialize)]
-#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
-struct Saved {
-    forest: u32,
-    observations: Vec<(Bits, Option<f64>)>,
-    growth: Option<Growth>,
 }
 
 #[cfg(test)]

@@ -1,100 +1,88 @@
-//! The forest: values as logarithms, trees, and the improvement to expect.
+//! The forest: what is learned of values, trees, and the improvement to expect.
 
 use plugin_api::{Rng, rng};
+use shared_values::{Shift, Values, standardise};
 
-use crate::tree::{Categories, Data, Tree};
+use crate::split::Splits;
+use crate::tree::{Data, Tree};
 
-/// The least variance between trees, and what a logarithm needs above 0: SMAC's constant for both.
+/// The least variance between trees: SMAC's.
 const VERY_SMALL: f64 = 1e-10;
 
-/// Maps values to logarithms: ln((y − lo)/(max − lo)), lo = min − (P₅ − min) − 1e-10.
-#[derive(Clone, Copy)]
-pub(crate) struct LogScale {
-    min: f64,
-    /// min − lo.
-    below: f64,
-    /// max − lo.
-    range: f64,
-}
-
-impl LogScale {
-    /// The scale of these values, at least one.
-    pub(crate) fn of(values: &[f64]) -> Self {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
-        let below = percentile(&sorted, 0.05) - min + VERY_SMALL;
-        Self { min, below, range: max - min + below }
-    }
-
-    /// Differences first: they are above 0 whatever the size of the values.
-    pub(crate) fn log(&self, value: f64) -> f64 {
-        libm::log((value - self.min + self.below) / self.range)
-    }
-
-    pub(crate) fn exp(&self, log: f64) -> f64 {
-        self.min - self.below + libm::exp(log) * self.range
-    }
-}
-
-/// The value below which this share of them lies, between two of them in proportion.
-fn percentile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let low = place as usize;
-    let high = (low + 1).min(sorted.len() - 1);
-    sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])
+/// What a forest is grown with, besides the observations.
+#[derive(Clone)]
+pub(crate) struct Recipe {
+    /// How many levels each variable has.
+    pub(crate) levels: Vec<usize>,
+    pub(crate) splits: Splits,
+    pub(crate) values: Values,
+    pub(crate) trees: usize,
 }
 
 pub(crate) struct Forest {
     trees: Vec<Tree>,
-    scale: LogScale,
+    /// Whether targets are logarithms.
+    logs: bool,
     /// η, the lowest mean at any of the points that the forest was grown on.
     lowest: f64,
+    /// What `values: auto` chose.
+    shift: Option<Shift>,
 }
 
-impl Forest {
-    /// Grows a forest on rows of levels and their values, at least one.
-    pub(crate) fn grow(
-        levels: Vec<usize>,
-        rows: Vec<Vec<u32>>,
-        values: &[f64],
-        categories: Categories,
-        trees: usize,
-        seed: u64,
-    ) -> Self {
-        let scale = LogScale::of(values);
-        let targets = values.iter().map(|&value| scale.log(value)).collect();
-        let data = Data { levels, rows, targets };
+impl Recipe {
+    /// Grows a forest on rows of levels and what was observed there, at least one.
+    pub(crate) fn grow(&self, rows: Vec<Vec<u32>>, values: &[f64], seed: u64) -> Forest {
+        let logs = self.values == Values::Log;
+        let (transformed, shift) = self.values.transform_by(values, None, |_| 0.0);
+        // In units of their own spread: SMAC's small constants are made for its own logarithms.
+        let targets = if logs { transformed } else { standardise(&transformed).values };
+        let data = Data { levels: self.levels.clone(), rows, targets, logs, values: values.to_vec() };
         let rng: &mut Rng = &mut rng(seed);
-        let trees = (0..trees).map(|_| Tree::grow(&data, categories, rng)).collect();
-        let mut forest = Self { trees, scale, lowest: f64::INFINITY };
+        let trees = (0..self.trees).map(|_| Tree::grow(&data, self.splits, rng)).collect();
+        let mut forest = Forest { trees, logs, lowest: f64::INFINITY, shift };
         let means = data.rows.iter().map(|row| forest.mean_and_variance(row).0);
         forest.lowest = means.fold(f64::INFINITY, f64::min);
         forest
     }
+}
 
-    /// Mean and variance of the logarithm over the trees.
+impl Forest {
+    /// Mean and variance of what is learned, over the trees.
     fn mean_and_variance(&self, levels: &[u32]) -> (f64, f64) {
-        let values = self.trees.iter().map(|tree| tree.value(levels));
-        let (mean, variance) = moments(values);
+        let (mean, variance) = moments(self.trees.iter().map(|tree| tree.leaf(levels).target));
         (mean, variance.max(VERY_SMALL))
     }
 
-    /// How much lower than the lowest a value here is expected to be, on the scale of the logarithm's argument.
+    /// The mean of what is learned.
+    pub(crate) fn mean(&self, levels: &[u32]) -> f64 {
+        self.mean_and_variance(levels).0
+    }
+
+    /// How much lower than the lowest mean a value here is expected to be: of what is learned, or where these are logarithms,
+    /// of what they are logarithms of.
     pub(crate) fn improvement(&self, levels: &[u32]) -> f64 {
         let (mean, variance) = self.mean_and_variance(levels);
-        expected_improvement(self.lowest, mean, variance.sqrt())
+        let improvement = if self.logs { log_improvement } else { plain_improvement };
+        improvement(self.lowest, mean, variance.sqrt())
     }
 
     /// Mean and standard deviation of the value, over the trees.
     pub(crate) fn predict(&self, levels: &[u32]) -> (f64, f64) {
-        let (mean, variance) = moments(self.trees.iter().map(|tree| self.scale.exp(tree.value(levels))));
+        let (mean, variance) = moments(self.trees.iter().map(|tree| tree.leaf(levels).value));
         (mean, variance.sqrt())
+    }
+
+    pub(crate) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    pub(crate) fn shift(&self) -> Option<Shift> {
+        self.shift
     }
 }
 
-/// Mean and population variance, from differences to the first: one pass, because each value is a walk down a tree.
-fn moments(mut values: impl Iterator<Item = f64>) -> (f64, f64) {
+/// Mean and population variance of at least one value, from differences to the first: one pass, because each value is a walk down a tree.
+pub(crate) fn moments(mut values: impl Iterator<Item = f64>) -> (f64, f64) {
     let first = values.next().expect("a forest has trees");
     let (mut count, mut sum, mut squares) = (1.0, 0.0, 0.0);
     for value in values {
@@ -107,7 +95,7 @@ fn moments(mut values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// E max(e^η − e^Y, 0) for Y ~ N(m, s²): with v = (η − m)/s, it is e^η Φ(v) − e^{m + s²/2} Φ(v − s).
-fn expected_improvement(eta: f64, m: f64, s: f64) -> f64 {
+fn log_improvement(eta: f64, m: f64, s: f64) -> f64 {
     let v = (eta - m) / s;
     if s < 30.0 && v - s > -30.0 {
         return (libm::exp(eta) * normal_cdf(v) - libm::exp(m + 0.5 * s * s) * normal_cdf(v - s)).max(0.0);
@@ -117,6 +105,16 @@ fn expected_improvement(eta: f64, m: f64, s: f64) -> f64 {
     let cost = libm::exp(m + 0.5 * s * s + log_normal_cdf(v - s));
     (gain - cost).max(0.0)
 }
+
+/// E max(η − Y, 0) for Y ~ N(m, s²): with v = (η − m)/s, it is (η − m) Φ(v) + s φ(v).
+fn plain_improvement(eta: f64, m: f64, s: f64) -> f64 {
+    let v = (eta - m) / s;
+    let density = libm::exp(-0.5 * v * v - HALF_LOG_TAU);
+    ((eta - m) * normal_cdf(v) + s * density).max(0.0)
+}
+
+/// ln √2π.
+const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 
 /// Φ(x).
 fn normal_cdf(x: f64) -> f64 {
@@ -129,8 +127,8 @@ fn log_normal_cdf(x: f64) -> f64 {
         return libm::log(normal_cdf(x));
     }
     // Φ(x) = φ(x)/(−x)·(1 − 1/x² + 3/x⁴ − …); what is left out is below 1e-10 here.
-    let (square, half_log_tau) = (x * x, 0.918_938_533_204_672_8);
-    -0.5 * square - half_log_tau - libm::log(-x)
+    let square = x * x;
+    -0.5 * square - HALF_LOG_TAU - libm::log(-x)
         + libm::log1p((-1.0 + (3.0 - 15.0 / square) / square) / square)
 }
 
@@ -138,49 +136,53 @@ fn log_normal_cdf(x: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Simpson's rule.
+    fn integral(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+        let steps = 200_000;
+        let width = (high - low) / f64::from(steps);
+        let weight = |k: i32| match k {
+            _ if k == 0 || k == steps => 1.0,
+            _ if k % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (0..=steps).map(|k| weight(k) * f(low + width * f64::from(k))).sum::<f64>() * width / 3.0
+    }
+
+    const CASES: [(f64, f64, f64); 6] = [
+        (-1.0, -0.5, 0.3),
+        (-2.0, -2.0, 1.0),
+        (-0.3, -1.5, 0.2),
+        (-4.0, -1.0, 0.9),
+        (-1.0, -1.1, 1e-2),
+        (0.0, 0.5, 3.0),
+    ];
+
     #[test]
-    fn the_improvement_is_that_of_numerical_integration() {
-        for (eta, m, s) in [
-            (-1.0, -0.5, 0.3),
-            (-2.0, -2.0, 1.0),
-            (-0.3, -1.5, 0.2),
-            (-4.0, -1.0, 0.9),
-            (-1.0, -1.1, 1e-2),
-            (0.0, 0.5, 3.0),
-        ] {
-            // Simpson's rule from ten deviations below the mean to η.
-            let (low, steps) = (f64::min(m, eta) - 12.0 * s, 200_000);
-            let width = (eta - low) / f64::from(steps);
+    fn the_improvements_are_those_of_numerical_integration() {
+        for (eta, m, s) in CASES {
+            let low = f64::min(m, eta) - 12.0 * s;
             let density = |y: f64| {
                 libm::exp(-0.5 * (y - m) * (y - m) / (s * s)) / (s * (2.0 * std::f64::consts::PI).sqrt())
             };
-            let integrand = |k: i32| {
-                let y = low + width * f64::from(k);
-                (libm::exp(eta) - libm::exp(y)) * density(y)
-            };
-            let weight = |k: i32| {
-                if k == 0 || k == steps {
-                    1.0
-                } else if k % 2 == 1 {
-                    4.0
-                } else {
-                    2.0
-                }
-            };
-            let integral = (0..=steps).map(|k| weight(k) * integrand(k)).sum::<f64>() * width / 3.0;
-            let found = expected_improvement(eta, m, s);
-            assert!((found - integral).abs() < 1e-9 * (integral.abs() + 1e-3), "{found} for {integral}");
+            let log = integral(low, eta, |y| (libm::exp(eta) - libm::exp(y)) * density(y));
+            let plain = integral(low, eta, |y| (eta - y) * density(y));
+            for (found, expected) in
+                [(log_improvement(eta, m, s), log), (plain_improvement(eta, m, s), plain)]
+            {
+                assert!((found - expected).abs() < 1e-9 * (expected.abs() + 1e-3), "{found} for {expected}");
+            }
         }
     }
 
     #[test]
-    fn the_improvement_is_finite_and_not_negative_at_all_extremes() {
+    fn the_improvements_are_finite_and_not_negative_at_all_extremes() {
         for eta in [-400.0, -30.0, -1.0, 0.0] {
             for m in [-400.0, -30.0, -1.0, 0.0] {
                 for s in [1e-5, 1e-2, 1.0, 30.0, 200.0] {
-                    let found = expected_improvement(eta, m, s);
-                    assert!(found.is_finite() && found >= 0.0, "{eta} {m} {s}: {found}");
-                    assert!(found <= libm::exp(eta), "{eta} {m} {s}: {found}");
+                    let (log, plain) = (log_improvement(eta, m, s), plain_improvement(eta, m, s));
+                    assert!(log.is_finite() && log >= 0.0, "{eta} {m} {s}: {log}");
+                    assert!(log <= libm::exp(eta), "{eta} {m} {s}: {log}");
+                    assert!(plain.is_finite() && plain >= 0.0 && plain >= eta - m, "{eta} {m} {s}: {plain}");
                 }
             }
         }
@@ -196,22 +198,32 @@ mod tests {
     }
 
     #[test]
-    fn the_scale_is_smacs() {
-        // numpy.percentile(range(21), 5) is 1, so lo is −1 − 1e-10.
-        let values: Vec<f64> = (0..21).map(f64::from).collect();
-        let scale = LogScale::of(&values);
-        for value in [0.0, 3.0, 20.0] {
-            let expected = libm::log((value + 1.0 + 1e-10) / (21.0 + 1e-10));
-            assert!((scale.log(value) - expected).abs() < 1e-12);
-            assert!((scale.exp(scale.log(value)) - value).abs() < 1e-12);
+    fn the_lowest_mean_is_that_of_a_point_that_was_seen() {
+        let rows: Vec<Vec<u32>> = (0..16).map(|k| (0..4).map(|i| k >> i & 1).collect()).collect();
+        let values: Vec<f64> = (0..16).map(|k| f64::from((k * 7 + 3) % 16)).collect();
+        for transformation in [Values::Log, Values::Raw, Values::Copula, Values::Auto] {
+            let recipe =
+                Recipe { levels: vec![2; 4], splits: Splits::Numbers, values: transformation, trees: 10 };
+            let forest = recipe.grow(rows.clone(), &values, 3);
+            let means = rows.iter().map(|row| forest.mean(row));
+            assert_eq!(forest.lowest, means.fold(f64::INFINITY, f64::min));
+            assert_eq!(forest.shift().is_some(), transformation == Values::Auto);
         }
     }
 
     #[test]
-    fn values_that_are_all_equal_or_huge_have_logarithms() {
+    fn values_that_are_all_equal_or_huge_grow_a_forest() {
         for values in [vec![7.5; 4], vec![1e150, -1e150, 0.0], vec![1e9, 1e9, 1e9 + 1.0], vec![5e-324, 0.0]] {
-            let scale = LogScale::of(&values);
-            assert!(values.iter().all(|&value| scale.log(value).is_finite()), "{values:?}");
+            for transformation in [Values::Log, Values::Raw, Values::Vizier] {
+                let recipe =
+                    Recipe { levels: vec![2; 2], splits: Splits::Numbers, values: transformation, trees: 3 };
+                let rows: Vec<Vec<u32>> = (0..values.len() as u32).map(|k| vec![k & 1, k >> 1]).collect();
+                let forest = recipe.grow(rows.clone(), &values, 1);
+                for row in &rows {
+                    let (mean, deviation) = forest.predict(row);
+                    assert!(forest.improvement(row).is_finite() && mean.is_finite() && deviation.is_finite());
+                }
+            }
         }
     }
 }

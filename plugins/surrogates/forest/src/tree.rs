@@ -1,23 +1,24 @@
-//! A regression tree: best splits by squared error, down to single observations.
+//! A regression tree: best splits by squared error, down to observations that are the same.
+
+use std::collections::BTreeMap;
 
 use plugin_api::Rng;
 use plugin_api::rand::RngExt;
 
-/// How the levels of a variable with more than two are split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Categories {
-    /// As numbers, by a threshold.
-    Numbers,
-    /// Into any two sets. In the order of their mean response, the best sets stand side by side (Fisher 1958).
-    Subsets,
-}
+use crate::challengers::shuffle;
+use crate::split::{Splits, best_split};
 
-/// Observations: a row of levels and a target each.
+/// Observations: a row of levels, a target and a value each.
 pub(crate) struct Data {
     /// How many levels each variable has.
     pub(crate) levels: Vec<usize>,
     pub(crate) rows: Vec<Vec<u32>>,
+    /// What is learned.
     pub(crate) targets: Vec<f64>,
+    /// Whether these are logarithms.
+    pub(crate) logs: bool,
+    /// What was observed.
+    pub(crate) values: Vec<f64>,
 }
 
 /// A tree over the levels of variables.
@@ -25,8 +26,8 @@ pub(crate) struct Tree {
     nodes: Vec<Node>,
 }
 
-enum Node {
-    Leaf(f64),
+pub(crate) enum Node {
+    Leaf(Leaf),
     /// A point goes to the next node where its level is at most this, else to node `right`.
     Threshold {
         variable: u32,
@@ -41,9 +42,18 @@ enum Node {
     },
 }
 
+/// What a tree says of the points that end in a leaf.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaf {
+    /// The mean of the targets, or where they are logarithms, the logarithm of the mean of what they are logarithms of.
+    pub(crate) target: f64,
+    /// The mean of the values.
+    pub(crate) value: f64,
+}
+
 impl Tree {
-    /// Grows a tree on a bootstrap sample. A leaf has the logarithm of the mean of its exponentiated targets.
-    pub(crate) fn grow(data: &Data, categories: Categories, rng: &mut Rng) -> Self {
+    /// Grows a tree on a bootstrap sample.
+    pub(crate) fn grow(data: &Data, splits: Splits, rng: &mut Rng) -> Self {
         let count = data.rows.len();
         let mut sample: Vec<usize> = (0..count).map(|_| rng.random_range(0..count)).collect();
         let mut tree = Self { nodes: Vec::new() };
@@ -59,7 +69,7 @@ impl Tree {
                 }
             }
             shuffle(&mut order, rng);
-            let Some(split) = best_split(data, &sample[part.clone()], &order, categories, rng) else {
+            let Some(split) = best_split(data, &sample[part.clone()], &order, splits, rng) else {
                 tree.nodes.push(Node::Leaf(leaf(data, &sample[part])));
                 continue;
             };
@@ -73,110 +83,63 @@ impl Tree {
         tree
     }
 
-    /// The value of the leaf that these levels end in.
-    pub(crate) fn value(&self, levels: &[u32]) -> f64 {
+    /// The leaf that these levels end in.
+    pub(crate) fn leaf(&self, levels: &[u32]) -> &Leaf {
         let mut at = 0;
         loop {
             let (left, right) = match &self.nodes[at] {
-                Node::Leaf(value) => return *value,
+                Node::Leaf(leaf) => return leaf,
                 Node::Threshold { variable, most, right } => (levels[*variable as usize] <= *most, *right),
                 Node::Subset { variable, left, right } => (left[levels[*variable as usize] as usize], *right),
             };
             at = if left { at + 1 } else { right as usize };
         }
     }
-}
 
-struct Split {
-    variable: usize,
-    /// Which levels go left.
-    left: Vec<bool>,
-    /// What it takes from the sum of squares, but for a constant.
-    score: f64,
-}
-
-impl Split {
-    fn goes_left(&self, row: &[u32]) -> bool {
-        self.left[row[self.variable] as usize]
-    }
-
-    fn node(self) -> Node {
-        let (variable, right) = (self.variable as u32, u32::MAX);
-        let count = self.left.iter().take_while(|&&left| left).count();
-        match self.left[count..].iter().any(|&left| left) || count == 0 {
-            true => Node::Subset { variable, left: self.left, right },
-            false => Node::Threshold { variable, most: count as u32 - 1, right },
-        }
-    }
-}
-
-/// The split of this sample that leaves the least sum of squares, even if it is no less than before; the first in
-/// `order` of equal ones. `None` where all targets are the same, or all rows.
-fn best_split(
-    data: &Data,
-    sample: &[usize],
-    order: &[usize],
-    categories: Categories,
-    rng: &mut Rng,
-) -> Option<Split> {
-    let first = data.targets[*sample.first()?];
-    if sample.iter().all(|&i| data.targets[i] == first) {
-        return None;
-    }
-    let mut best: Option<Split> = None;
-    for &variable in order {
-        // Number and sum of the targets at each level; from the first one, so that sums stay small.
-        let mut levels = vec![(0.0, 0.0); data.levels[variable]];
-        for &i in sample {
-            let (count, sum) = &mut levels[data.rows[i][variable] as usize];
-            *count += 1.0;
-            *sum += data.targets[i] - first;
-        }
-        let mut present: Vec<usize> = (0..levels.len()).filter(|&level| levels[level].0 > 0.0).collect();
-        if categories == Categories::Subsets {
-            let mean = |level: usize| levels[level].1 / levels[level].0;
-            present.sort_by(|&one, &two| mean(one).total_cmp(&mean(two)));
-        }
-        let all: (f64, f64) = (sample.len() as f64, levels.iter().map(|(_, sum)| sum).sum());
-        let (mut count, mut sum) = (0.0, 0.0);
-        for cut in 1..present.len() {
-            count += levels[present[cut - 1]].0;
-            sum += levels[present[cut - 1]].1;
-            let rest = all.1 - sum;
-            let score = sum * sum / count + rest * rest / (all.0 - count);
-            if best.as_ref().is_none_or(|best| score > best.score) {
-                let left = sides(&present, cut, levels.len(), categories, rng);
-                best = Some(Split { variable, left, score });
+    /// Tells of every leaf, with the levels that end in it: a list for each variable that decides, each with all that may be.
+    pub(crate) fn for_each_leaf(&self, levels: &[usize], visit: &mut impl FnMut(&Leaf, &Region)) {
+        let mut open = vec![(0, Region::new())];
+        while let Some((at, region)) = open.pop() {
+            let (variable, right) = match &self.nodes[at] {
+                Node::Leaf(leaf) => {
+                    visit(leaf, &region);
+                    continue;
+                }
+                Node::Threshold { variable, right, .. } | Node::Subset { variable, right, .. } => {
+                    (*variable as usize, *right as usize)
+                }
+            };
+            let goes_left = |level: usize| match &self.nodes[at] {
+                Node::Threshold { most, .. } => level <= *most as usize,
+                Node::Subset { left, .. } => left[level],
+                Node::Leaf(_) => unreachable!("a leaf is visited above"),
+            };
+            for (child, left) in [(at + 1, true), (right, false)] {
+                let mut region = region.clone();
+                let allowed = region.entry(variable).or_insert_with(|| vec![true; levels[variable]]);
+                allowed
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(level, allowed)| *allowed &= goes_left(level) == left);
+                open.push((child, region));
             }
         }
     }
-    best
 }
 
-/// Which levels go left where the first `cut` of those present do.
-fn sides(present: &[usize], cut: usize, levels: usize, categories: Categories, rng: &mut Rng) -> Vec<bool> {
-    match categories {
-        // Those between the two that are split go to the nearer one, the middle to the left.
-        Categories::Numbers => {
-            let most = (present[cut - 1] + present[cut]) / 2;
-            (0..levels).map(|level| level <= most).collect()
-        }
-        // Those not seen here go either way.
-        Categories::Subsets => {
-            let side = |level: usize| match present.iter().position(|&seen| seen == level) {
-                Some(place) => place < cut,
-                None => rng.random(),
-            };
-            (0..levels).map(side).collect()
-        }
-    }
-}
+/// Which levels of some variables are in; all levels of all others are.
+pub(crate) type Region = BTreeMap<usize, Vec<bool>>;
 
-fn leaf(data: &Data, sample: &[usize]) -> f64 {
-    let largest = sample.iter().map(|&i| data.targets[i]).fold(f64::NEG_INFINITY, f64::max);
-    let mean =
-        sample.iter().map(|&i| libm::exp(data.targets[i] - largest)).sum::<f64>() / sample.len() as f64;
-    largest + libm::log(mean)
+fn leaf(data: &Data, sample: &[usize]) -> Leaf {
+    let count = sample.len() as f64;
+    let mean = |of: &dyn Fn(usize) -> f64| sample.iter().map(|&i| of(i)).sum::<f64>() / count;
+    let target = if data.logs {
+        let largest = sample.iter().map(|&i| data.targets[i]).fold(f64::NEG_INFINITY, f64::max);
+        largest + libm::log(mean(&|i| libm::exp(data.targets[i] - largest)))
+    } else {
+        mean(&|i| data.targets[i])
+    };
+    Leaf { target, value: mean(&|i| data.values[i]) }
 }
 
 /// Brings those that go left to the front; answers how many they are.
@@ -191,75 +154,39 @@ fn partition(sample: &mut [usize], goes_left: impl Fn(usize) -> bool) -> usize {
     middle
 }
 
-fn shuffle(order: &mut [usize], rng: &mut Rng) {
-    for i in (1..order.len()).rev() {
-        order.swap(i, rng.random_range(0..=i));
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use plugin_api::random::normal;
     use plugin_api::rng;
 
     use super::*;
 
-    fn random_data(seed: u64, levels: &[usize], count: usize) -> Data {
+    pub(crate) fn random_data(seed: u64, levels: &[usize], count: usize) -> Data {
         let rng = &mut rng(seed);
         let mut row = || levels.iter().map(|&levels| rng.random_range(0..levels as u32)).collect();
         let rows: Vec<Vec<u32>> = (0..count).map(|_| row()).collect();
         let targets = (0..count).map(|_| normal(rng)).collect();
-        Data { levels: levels.to_vec(), rows, targets }
+        data(levels, rows, targets)
     }
 
-    /// The sum of squares around the means of the two sides; infinite where one is empty.
-    fn squares(data: &Data, sample: &[usize], goes_left: impl Fn(&[u32]) -> bool) -> f64 {
-        let side = |left: bool| {
-            let targets = sample.iter().filter(|&&i| goes_left(&data.rows[i]) == left);
-            let targets: Vec<f64> = targets.map(|&i| data.targets[i]).collect();
-            let mean = targets.iter().sum::<f64>() / targets.len() as f64;
-            match targets.len() {
-                0 => f64::INFINITY,
-                _ => targets.iter().map(|t| (t - mean) * (t - mean)).sum(),
-            }
-        };
-        side(true) + side(false)
-    }
-
-    #[test]
-    fn no_split_of_all_is_better_than_the_best() {
-        let levels = [2, 3, 5, 2];
-        for seed in 0..50 {
-            let data = random_data(seed, &levels, 12);
-            let sample: Vec<usize> = (0..12).chain([3, 3, 7]).collect();
-            for categories in [Categories::Numbers, Categories::Subsets] {
-                let split = best_split(&data, &sample, &[2, 0, 3, 1], categories, &mut rng(1)).unwrap();
-                let found = squares(&data, &sample, |row| split.goes_left(row));
-                let mut least = f64::INFINITY;
-                for (variable, &count) in levels.iter().enumerate() {
-                    for set in 1..(1u32 << count) - 1 {
-                        // Thresholds are the sets of the lowest levels.
-                        if categories == Categories::Subsets || (set + 1).is_power_of_two() {
-                            least = least.min(squares(&data, &sample, |row| set >> row[variable] & 1 == 1));
-                        }
-                    }
-                }
-                assert!((found - least).abs() < 1e-12, "{categories:?}, seed {seed}: {found} for {least}");
-            }
-        }
+    pub(crate) fn data(levels: &[usize], rows: Vec<Vec<u32>>, targets: Vec<f64>) -> Data {
+        Data { levels: levels.to_vec(), rows, values: targets.clone(), targets, logs: true }
     }
 
     #[test]
     fn a_tree_tells_apart_whatever_it_has_seen() {
-        for categories in [Categories::Numbers, Categories::Subsets] {
+        for splits in [Splits::Numbers, Splits::Subsets] {
             let mut data = random_data(3, &[2, 4, 2, 3, 2], 60);
             // The same targets for the same rows, so that leaves are pure: the number of the row.
             let number =
                 |row: &Vec<u32>| row.iter().fold(0.0, |number, &level| 5.0 * number + f64::from(level));
             data.targets = data.rows.iter().map(number).collect();
-            let tree = Tree::grow(&data, categories, &mut rng(5));
-            let exact =
-                data.rows.iter().zip(&data.targets).filter(|(row, t)| (tree.value(row) - **t).abs() < 1e-9);
+            let tree = Tree::grow(&data, splits, &mut rng(5));
+            let exact = data
+                .rows
+                .iter()
+                .zip(&data.targets)
+                .filter(|(row, t)| (tree.leaf(row).target - **t).abs() < 1e-9);
             // A bootstrap sample has 63% of the observations.
             let share = exact.count() as f64 / 60.0;
             assert!((0.5..0.9).contains(&share), "{share}");
@@ -267,26 +194,31 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_share_a_leaf_with_the_logarithm_of_the_mean() {
-        let data = Data { levels: vec![2], rows: vec![vec![1]; 2], targets: vec![0.0, -1.0] };
+    fn equal_rows_share_a_leaf_with_the_logarithm_of_the_mean_or_the_mean() {
+        let mut data = data(&[2], vec![vec![1]; 2], vec![0.0, -1.0]);
+        data.values = vec![5.0, 8.0];
         let expected = libm::log(0.5 * (1.0 + libm::exp(-1.0)));
-        assert!((leaf(&data, &[0, 1]) - expected).abs() < 1e-15);
-        assert_eq!(leaf(&data, &[1, 1]), -1.0);
-        assert!(best_split(&data, &[0, 1], &[0], Categories::Numbers, &mut rng(1)).is_none());
+        assert!((leaf(&data, &[0, 1]).target - expected).abs() < 1e-15);
+        assert_eq!((leaf(&data, &[1, 1]).target, leaf(&data, &[0, 1, 1]).value), (-1.0, 7.0));
+        data.logs = false;
+        assert_eq!(leaf(&data, &[0, 1]).target, -0.5);
+        assert!(best_split(&data, &[0, 1], &[0], Splits::Numbers, &mut rng(1)).is_none());
     }
 
     #[test]
-    fn a_level_between_two_goes_to_the_nearer_one() {
-        let data = Data { levels: vec![5], rows: vec![vec![0], vec![4]], targets: vec![0.0, 1.0] };
-        let split = best_split(&data, &[0, 1], &[0], Categories::Numbers, &mut rng(1)).unwrap();
-        assert_eq!(split.left, [true, true, true, false, false]);
-    }
-
-    #[test]
-    fn a_split_that_gains_nothing_by_itself_is_made() {
-        // Exclusive or: only two splits together tell the targets apart.
-        let rows = vec![vec![0, 0], vec![0, 1], vec![1, 0], vec![1, 1]];
-        let data = Data { levels: vec![2, 2], rows, targets: vec![0.0, 1.0, 1.0, 0.0] };
-        assert!(best_split(&data, &[0, 1, 2, 3], &[0, 1], Categories::Numbers, &mut rng(1)).is_some());
+    fn every_point_is_in_the_region_of_its_leaf_alone() {
+        let levels = [2, 3, 4];
+        for splits in [Splits::Numbers, Splits::Subsets] {
+            let tree = Tree::grow(&random_data(6, &levels, 15), splits, &mut rng(2));
+            for point in (0..24).map(|k| [k / 12, k / 4 % 3, k % 4]) {
+                let mut found = Vec::new();
+                tree.for_each_leaf(&levels, &mut |leaf, region| {
+                    if region.iter().all(|(&variable, allowed)| allowed[point[variable] as usize]) {
+                        found.push(leaf.target);
+                    }
+                });
+                assert_eq!(found, [tree.leaf(&point).target]);
+            }
+        }
     }
 }

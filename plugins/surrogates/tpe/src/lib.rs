@@ -83,10 +83,12 @@ impl Tpe {
         }
     }
 
-    /// The best of a sample from the good points' density, among the points that are new and admitted.
+    /// The best of a sample from the good points' density, among the points that are admitted and, but for `repeats`, new.
     fn choose(&self, ratio: &Ratio, pending: impl Iterator<Item = Bits>, rng: &mut Rng) -> Bits {
-        let mut seen: BTreeSet<Bits> = self.observations.iter().map(|(bits, _)| bits.clone()).collect();
-        seen.extend(pending);
+        let mut seen = BTreeSet::new();
+        if !self.options.repeats {
+            seen.extend(self.observations.iter().map(|(bits, _)| bits.clone()).chain(pending));
+        }
         for _ in 0..SAMPLES {
             let sample = (0..self.options.candidates).map(|_| ratio.good.sample(rng)).collect::<Vec<_>>();
             let new = sample.into_iter().filter(|bits| self.layout.admits(bits) && !seen.contains(bits));
@@ -204,6 +206,7 @@ mod tests {
         check_surrogate(|layout| tpe("{}", layout));
         check_surrogate(|layout| tpe(r#"{ "choose": "solver" }"#, layout));
         check_surrogate(|layout| tpe(r#"{ "candidates": 1, "prior-weight": 1e6 }"#, layout));
+        check_surrogate(|layout| tpe(r#"{ "repeats": true }"#, layout));
     }
 
     #[test]
@@ -275,6 +278,22 @@ mod tests {
             let Acquisition::Quadratic(drawn) = tpe.draw(&request).unwrap() else { panic!() };
             let chosen: Vec<bool> = (0..3).map(|i| drawn.linear()[i] < 0.0).collect();
             assert_eq!(chosen, [true, false, true]);
+        }
+    }
+
+    #[test]
+    fn known_points_are_chosen_again_where_repeats_are_wanted() {
+        for (json, is_chosen) in [("{}", false), (r#"{ "repeats": true }"#, true)] {
+            let mut tpe = tpe(json, &Layout::free(6));
+            let best: Bits = "111111".parse().unwrap();
+            tpe.learn(&best, Some(-9.0)).unwrap();
+            let mut chosen = (0..50).map(|seed| {
+                let Acquisition::Quadratic(drawn) = tpe.draw(&DrawRequest::new(seed)).unwrap() else {
+                    panic!()
+                };
+                drawn.linear().iter().map(|&linear| linear < 0.0).collect::<Bits>()
+            });
+            assert_eq!(chosen.any(|bits| bits == best), is_chosen, "{json}");
         }
     }
 

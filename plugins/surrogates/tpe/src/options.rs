@@ -8,6 +8,9 @@ plugin_api::options! {
         /// How many points to sample from the good ones' density, where the best of a sample is chosen.
         #[schemars(range(min = 1, max = 1_000_000))]
         pub candidates: usize = 24,
+        /// Whether points that are known already may be chosen again, as Optuna does. Where the objective is deterministic,
+        /// the host evaluates a new neighbour in the place of a known point.
+        pub repeats: bool = false,
         /// Weight of the uniform density beside the observations', and of the other levels in an observation's.
         #[schemars(range(min = 1e-6, max = 1e6))]
         pub prior_weight: f64 = 1.0,

@@ -1,0 +1,102 @@
+"""The other programs, each as people run it: a function that minimises an objective of bits.
+
+An objective counts its calls; a peer calls it `budget` times, first at `initial` points chosen uniformly at random.
+"""
+
+import importlib.metadata
+import logging
+import tempfile
+import warnings
+
+import numpy
+
+
+def random(objective, bits, initial, budget, seed):
+    generator = numpy.random.default_rng(seed)
+    for _ in range(budget):
+        objective(generator.integers(2, size=bits).tolist())
+
+
+def optuna(objective, bits, initial, budget, seed, sampler=None):
+    """The tree-structured Parzen estimator with `multivariate=True`."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    sampler = sampler or optuna.samplers.TPESampler
+    sampler = sampler(multivariate=True, n_startup_trials=initial, seed=seed)
+    study = optuna.create_study(sampler=sampler)
+    # Two optuna parameters must not have the same name as a variable's level, so names are numbers.
+    study.optimize(
+        lambda trial: objective([trial.suggest_categorical(f"x{i}", [0, 1]) for i in range(bits)]), n_trials=budget
+    )
+
+
+def optuna_new_points(objective, bits, initial, budget, seed):
+    """Optuna's estimator, but candidates that were evaluated already are passed over, unless all were."""
+    import optuna as package
+
+    class NewPointsOnly(package.samplers.TPESampler):
+        def _compute_acquisition_func(self, samples, mpe_below, mpe_above):
+            values = super()._compute_acquisition_func(samples, mpe_below, mpe_above)
+            names = sorted(samples, key=lambda name: int(name[1:]))
+            rows = numpy.array([samples[name] for name in names]).T.astype(int)
+            known = numpy.array([tuple(row) in objective.seen for row in rows])
+            return values if known.all() else numpy.where(known, -numpy.inf, values)
+
+    optuna(objective, bits, initial, budget, seed, NewPointsOnly)
+
+
+def smac(objective, bits, initial, budget, seed):
+    """The facade for hyperparameters' optimisation, whose model is the random forest."""
+    from ConfigSpace import Categorical, ConfigurationSpace
+    from smac import HyperparameterOptimizationFacade, Scenario
+    from smac.initial_design import RandomInitialDesign
+
+    space = ConfigurationSpace(seed=seed)
+    space.add([Categorical(f"x{i:03}", [0, 1]) for i in range(bits)])
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Scenario(space, deterministic=True, n_trials=budget, seed=seed, output_directory=folder)
+        facade = HyperparameterOptimizationFacade(
+            scenario,
+            lambda configuration, seed=0: objective([int(configuration[f"x{i:03}"]) for i in range(bits)]),
+            initial_design=RandomInitialDesign(scenario, n_configs=initial, max_ratio=1.0),
+            logging_level=logging.ERROR,
+            overwrite=True,
+        )
+        facade.optimize()
+
+
+def ax(objective, bits, initial, budget, seed):
+    """The client with its default strategy, on unordered choices; the initial points are attached."""
+    import torch
+    from ax.api.client import Client
+    from ax.api.configs import ChoiceParameterConfig
+
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    client = Client(random_seed=seed)
+    names = [f"x{i}" for i in range(bits)]
+    client.configure_experiment(
+        parameters=[ChoiceParameterConfig(name=name, values=["0", "1"], parameter_type="str") for name in names]
+    )
+    client.configure_optimization(objective="-value")
+    client.configure_generation_strategy(initialization_budget=initial, initialize_with_center=False)
+    generator = numpy.random.default_rng(seed)
+    for _ in range(initial):
+        x = generator.integers(2, size=bits).tolist()
+        trial = client.attach_trial({name: str(bit) for name, bit in zip(names, x)})
+        client.complete_trial(trial, {"value": objective(x)})
+    for _ in range(budget - initial):
+        for trial, parameters in client.get_next_trials(max_trials=1).items():
+            client.complete_trial(trial, {"value": objective([int(parameters[name]) for name in names])})
+
+
+PEERS = {"random": random, "optuna": optuna, "optuna-new-points": optuna_new_points, "smac": smac, "ax": ax}
+PACKAGES = {"optuna": "optuna", "optuna-new-points": "optuna", "smac": "smac", "ax": "ax-platform"}
+
+
+def version(peer):
+    return importlib.metadata.version(PACKAGES[peer]) if peer in PACKAGES else None
