@@ -1,4 +1,6 @@
-//! Numbers, times and tables as people read them.
+//! Numbers, times, plugins and tables as people read them.
+
+use serde_json::Value as Json;
 
 /// Columns of text, each as wide as its widest cell; the first left, the others right.
 pub(crate) fn columns(header: &[String], rows: &[Vec<String>]) -> String {
@@ -41,6 +43,13 @@ pub(crate) fn time(seconds: Option<f64>) -> String {
         Some(s) if s < 1.0 => format!("{:.2} ms", s * 1e3),
         Some(s) => format!("{s:.2} s"),
     }
+}
+
+/// A plugin with options as on the command line: `psr[steps=10,polish=none]`.
+pub(crate) fn plugin<'o>(name: &str, options: impl Iterator<Item = (&'o String, &'o Json)>) -> String {
+    let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let options: Vec<String> = options.map(|(key, value)| format!("{key}={}", word(value))).collect();
+    if options.is_empty() { name.to_owned() } else { format!("{name}[{}]", options.join(",")) }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::manifest::keys::methods::Method;
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, PluginUse};
 use crate::plugins::Plugins;
+use crate::text::plugin;
 
 /// The setting of a manifest; `None` where there are mistakes.
 pub(super) fn setting(
@@ -247,12 +248,8 @@ impl Resolver<'_> {
 }
 
 fn label(name: &str, options: &Json, defaults: &Json) -> String {
-    let changed = |(key, value): (&String, &Json)| {
-        let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        (defaults.get(key) != Some(value)).then(|| format!("{key}={word}"))
-    };
-    let changed: Vec<String> = options.as_object().into_iter().flatten().filter_map(changed).collect();
-    if changed.is_empty() { name.to_owned() } else { format!("{name}[{}]", changed.join(",")) }
+    let changed = |(key, value): &(&String, &Json)| defaults.get(key) != Some(value);
+    plugin(name, options.as_object().into_iter().flatten().filter(changed))
 }
 
 /// Puts what was given over the defaults, key by key.

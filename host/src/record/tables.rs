@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::event::Answered;
 use super::{Evaluation, TrialFiles};
+use crate::text::plugin;
 
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,7 +170,10 @@ fn beginning<'t>(trial: &'t TrialFiles, sweep: &[(String, bool)]) -> Vec<Cell<'t
 pub fn swept(sweep: &Map<String, Json>, key: &str) -> String {
     match sweep.get(key) {
         Some(Json::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
+        Some(value) => match value.get("use").and_then(Json::as_str) {
+            Some(name) => plugin(name, value.get("options").and_then(Json::as_object).into_iter().flatten()),
+            None => value.to_string(),
+        },
         None => String::new(),
     }
 }

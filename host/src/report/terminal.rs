@@ -1,6 +1,6 @@
 //! Summaries as a table for a terminal.
 
-use super::analysis::summary::{MethodSummary, Spread};
+use super::analysis::summary::{MethodSummary, Spread, good_word};
 use crate::record::tables::swept;
 use crate::text::{columns, number, time};
 
@@ -17,7 +17,7 @@ const COUNTS: [(&str, Count); 4] = [
 /// What each method found, then how its solver compares with its shadows.
 pub(super) fn table(summaries: &[MethodSummary]) -> String {
     let Some(first) = summaries.first() else { return "no trial has begun".to_owned() };
-    let sense = if first.maximize { "highest" } else { "lowest" };
+    let sense = good_word(summaries);
     let keys: Vec<&String> = first.sweep.keys().collect();
     let any_regret = summaries.iter().any(|summary| summary.regret.is_some());
     // What went wrong, where anything did.

@@ -119,6 +119,16 @@ impl Spread {
     }
 }
 
+/// Which values are good, in a word: a sweep may go through objectives of both senses.
+pub(crate) fn good_word(summaries: &[MethodSummary]) -> &'static str {
+    let highest = summaries.iter().filter(|summary| summary.maximize).count();
+    match highest {
+        0 => "lowest",
+        all if all == summaries.len() => "highest",
+        _ => "best",
+    }
+}
+
 pub(crate) fn summarize(settings: &[Setting<'_>]) -> Vec<MethodSummary> {
     settings
         .iter()

@@ -6,6 +6,7 @@ use super::{Page, style};
 use crate::record::tables::swept;
 use crate::report::analysis::compare::LEVEL;
 use crate::report::analysis::settings::{Setting, short_key};
+use crate::report::analysis::summary::good_word;
 use crate::report::analysis::trial::TrialRecord;
 use crate::report::figures::svg::printable;
 use crate::report::words::{conclusion, probability, seeds_needed};
@@ -129,7 +130,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                         @if experiments { th class="left" { "experiment" } }
                         @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                         th { "trials" }
-                        th { @if first.maximize { "highest value, mean" } @else { "lowest value, mean" } }
+                        th { (good_word(summaries)) " value, mean" }
                         th { "95 % interval" } th { "median" }
                         @if ranks { th { "mean rank" } }
                         @if regret { th { "regret, mean" } }
