@@ -17,7 +17,6 @@ const LEAST_VARIANCE: f64 = 1e-10;
 
 /// Mean and variance of the process anywhere.
 pub(crate) struct Predictor {
-    bits: usize,
     similarity: Similarity,
     points: Packed,
     /// K⁻¹(y − mean); 0 for points under way and for the padding.
@@ -32,18 +31,13 @@ pub(crate) struct Predictor {
 impl Predictor {
     /// The process given `points`, and given that `pending` will be observed at their means: that leaves the mean as it
     /// is everywhere, and takes from the variance what the observations will take.
-    pub(crate) fn new(
-        posterior: &Posterior,
-        bits: usize,
-        points: &Packed,
-        pending: ArrayView2<'_, bool>,
-    ) -> Self {
+    pub(crate) fn new(posterior: &Posterior, points: &Packed, pending: ArrayView2<'_, bool>) -> Self {
         let factored = &posterior.factored;
         let similarity = factored.similarity.clone();
         let (old, count) = (points.len(), points.len() + pending.nrows());
         let size = kernel::padded(count);
         let mut all = points.clone();
-        pending.rows().into_iter().for_each(|row| all.push(row.iter().copied()));
+        all.extend(pending);
         let narrow = factored.inverse_factor();
         let kernel = factored.kernel;
         let mut lower = factored.buffers.numbers(size * size);
@@ -54,7 +48,7 @@ impl Predictor {
         }
         for i in old..count {
             // A row (l, d) of L makes the row (−lᵀL⁻¹, 1)/d of L⁻¹; l = L⁻¹k.
-            let mut k = kernels(&similarity, kernel, all.row(i), &all);
+            let mut k = similarity.with_all(kernel, &all, i, &all);
             k.truncate(i);
             let (done, rest) = lower.split_at_mut(i * size);
             let row = &mut rest[..=i];
@@ -73,44 +67,33 @@ impl Predictor {
         let mut inverse_factor = factored.buffers.numbers(0);
         kernel::pack(&lower, size, inverse_factor.vector());
         let (mean, amplitude) = (posterior.mean, posterior.amplitude);
-        Self { bits, similarity, points: all, weights, inverse_factor, kernel, mean, amplitude }
+        Self { similarity, points: all, weights, inverse_factor, kernel, mean, amplitude }
     }
 
     /// Mean and variance at each of `points`.
     pub(crate) fn predict(&self, points: ArrayView2<'_, bool>) -> Vec<(f64, f64)> {
-        let mut packed = Packed::new(self.bits);
-        points.rows().into_iter().for_each(|row| packed.push(row.iter().copied()));
-        let mut columns = Columns::new(self, packed.len());
-        for first in (0..packed.len()).step_by(WIDTH) {
-            let (block, count) = (packed.block(first), (packed.len() - first).min(WIDTH));
-            columns.fill(count, |p| self.similarity.with_block(self.kernel, self.points.row(p), block));
+        let mut asked = Packed::new(self.similarity.variables());
+        asked.extend(points);
+        let mut columns = Columns::new(self, asked.len());
+        for first in (0..asked.len()).step_by(WIDTH) {
+            let count = (asked.len() - first).min(WIDTH);
+            columns.fill(count, |p| self.similarity.with_block(self.kernel, &self.points, p, &asked, first));
         }
         columns.finish()
     }
 
-    /// Mean and variance of each point of `moves`, which are those of one point with up to two bits turned over.
-    fn after_moves(&self, bits: &[bool], moves: &[[Option<usize>; 2]], columns: &mut Columns<'_>) {
-        let mut packed = Packed::new(self.bits);
-        packed.push(bits.iter().copied());
-        let here = kernels(&self.similarity, self.kernel, packed.row(0), &self.points);
-        let factor = |i: usize, p: usize| self.similarity.factor(i, self.points.bit(p, i) != bits[i]);
+    /// Mean and variance of one point, and of it with each of these sets of bits turned over.
+    fn after_moves(&self, bits: &[bool], moves: &[Vec<usize>], columns: &mut Columns<'_>) {
+        let mut one = Packed::new(self.similarity.variables());
+        one.push(bits);
+        let here = self.similarity.with_all(self.kernel, &one, 0, &self.points);
+        columns.push(|p| here[p]);
+        let mut factors = Vec::new();
         for turned in moves {
-            match *turned {
-                [None, _] => columns.push(|p| here[p]),
-                [Some(i), None] => columns.push(|p| here[p] * factor(i, p)),
-                [Some(i), Some(j)] => columns.push(|p| here[p] * factor(i, p) * factor(j, p)),
-            }
+            self.similarity.after_move(bits, turned, &self.points, &mut factors);
+            columns.push(|p| here[p] * factors[p]);
         }
     }
-}
-
-/// k of a packed point and each of `points`.
-fn kernels(similarity: &Similarity, kernel: Kernel, point: &[u8], points: &Packed) -> Vec<f64> {
-    let firsts = (0..points.len()).step_by(WIDTH);
-    let mut kernels: Vec<f64> =
-        firsts.flat_map(|first| similarity.with_block(kernel, point, points.block(first))).collect();
-    kernels.truncate(points.len());
-    kernels
 }
 
 /// Kernels between points asked for and points known, [`WIDTH`] of the former at once.
@@ -207,7 +190,7 @@ impl Drawn {
 
 impl Function for Drawn {
     fn dimension(&self) -> usize {
-        self.predictor.bits
+        self.predictor.similarity.variables().bits()
     }
 
     fn value(&self, bits: &[bool]) -> f64 {
@@ -243,17 +226,17 @@ impl Function for Drawn {
         for (row, bits) in points.rows().into_iter().enumerate() {
             let bits = bits.to_slice().expect("rows in order");
             let mut moved = bits.to_vec();
-            let mut moves = vec![[None; 2]];
+            let mut moves = Vec::with_capacity(n);
             places.push((row, None, self.penalty.of(bits)));
             for i in 0..n {
                 let turned = match group_of[i] {
-                    None => [Some(i), None],
+                    None => vec![i],
                     Some(_) if bits[i] => continue,
-                    Some(group) => [Some(i), group.clone().find(|&set| bits[set])],
+                    Some(group) => group.clone().filter(|&set| bits[set]).take(1).chain([i]).collect(),
                 };
-                turned.into_iter().flatten().for_each(|i| moved[i] = !moved[i]);
+                turned.iter().for_each(|&i| moved[i] = !moved[i]);
                 places.push((row, Some(i), self.penalty.of(&moved)));
-                turned.into_iter().flatten().for_each(|i| moved[i] = !moved[i]);
+                turned.iter().for_each(|&i| moved[i] = !moved[i]);
                 moves.push(turned);
             }
             self.predictor.after_moves(bits, &moves, &mut columns);

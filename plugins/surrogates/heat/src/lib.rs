@@ -21,6 +21,7 @@ mod improvement;
 mod kernel; // where the time goes
 mod minimise;
 mod options; // what a manifest may set, and its limits
+mod path; // levels in an order
 mod posterior; // the mathematics, unaware of plugins
 mod similarity; // the heat kernel
 mod values;
@@ -62,16 +63,16 @@ struct Heat {
 
 impl Heat {
     fn new(options: Options, layout: &Layout) -> Result<Self> {
-        let variables = Variables::new(layout.dimension(), layout.groups());
+        let variables = Variables::new(layout);
         let parameters = posterior::initial(&variables, prior(&options));
         Ok(Self {
             options,
             layout: layout.clone(),
             kernel: Kernel::from_environment()?,
             buffers: Buffers::default(),
+            points: Packed::new(&variables),
             variables,
             observations: Vec::new(),
-            points: Packed::new(layout.dimension()),
             repeats_differ: false,
             parameters,
             shift: None,
@@ -93,7 +94,7 @@ impl Heat {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
         self.repeats_differ |= self.observations.iter().any(|(seen, known)| *known != value && seen == bits);
-        self.points.push(bits.iter().copied());
+        self.points.push(bits);
         self.observations.push((bits.clone(), value));
         self.fitted = None;
         Ok(())
@@ -106,7 +107,6 @@ impl Heat {
         let points = Points {
             variables: &self.variables,
             packed: &self.points,
-            bits: self.layout.dimension(),
             kernel: self.kernel,
             buffers: &self.buffers,
         };
@@ -170,7 +170,6 @@ impl Surrogate for Heat {
         let (learned, fitted) = self.fit(penalty)?;
         self.parameters.clone_from(&fitted.factored.parameters);
         self.shift = learned.shift;
-        let bits = self.layout.dimension();
         let merit = match self.options.acquisition {
             AcquisitionFunction::Improvement => {
                 let best = self.incumbent(&learned, &fitted, request, self.repeats_differ);
@@ -178,7 +177,7 @@ impl Surrogate for Heat {
             }
             AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
         };
-        let predictor = Predictor::new(&fitted, bits, &self.points, request.pending().view());
+        let predictor = Predictor::new(&fitted, &self.points, request.pending().view());
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
         Ok(Acquisition::General(Arc::new(Drawn { predictor, scale, merit, penalty })))
     }
@@ -193,9 +192,8 @@ impl Surrogate for Heat {
         }
         // The values are asked for, so no penalty is learned with them.
         let (learned, fitted) = self.fit(Penalty::NONE)?;
-        let bits = self.layout.dimension();
-        let none = ArrayView2::from_shape((0, bits), &[]).expect("no rows");
-        let predictions = Predictor::new(&fitted, bits, &self.points, none).predict(points);
+        let none = ArrayView2::from_shape((0, self.layout.dimension()), &[]).expect("no rows");
+        let predictions = Predictor::new(&fitted, &self.points, none).predict(points);
         let noise = fitted.amplitude * fitted.factored.noise;
         let observed = predictions.into_iter().map(|(mean, variance)| (mean, (variance + noise).sqrt()));
         let (means, deviations) = learned.to_values(observed);

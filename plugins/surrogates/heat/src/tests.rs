@@ -340,7 +340,7 @@ fn predictions_of_draws_from_the_model_are_calibrated() {
 
 #[test]
 fn every_instruction_set_gives_the_same_draws_and_states() {
-    let layout = Layout::with_groups(21, vec![2..5, 9..16]).unwrap();
+    let layout = Layout::with_groups(21, vec![2..5, 9..16]).unwrap().with_ordered_groups(vec![1]).unwrap();
     let run = |kernel: Kernel, options: &str| {
         let mut heat = heat(options, &layout);
         heat.kernel = kernel;
@@ -368,6 +368,51 @@ fn every_instruction_set_gives_the_same_draws_and_states() {
         let expected = run(*fastest, options);
         others.iter().for_each(|other| assert_eq!(run(*other, options), expected, "{}", other.name()));
     }
+}
+
+#[test]
+fn gains_of_moves_are_differences_of_values_for_all_kinds_of_variables() {
+    let layout = Layout::with_groups(14, vec![2..5, 6..11]).unwrap().with_ordered_groups(vec![1]).unwrap();
+    let mut heat = heat("{}", &layout);
+    observe(&mut heat, 30, 13);
+    let drawn = heat.draw(&DrawRequest::new(1).with_l1(0.2)).unwrap();
+    let mut rng = rng(14);
+    let points: Vec<Bits> = (0..10).map(|_| layout.random(&mut rng)).collect();
+    for groups in [layout.groups(), &[]] {
+        let mut gains = plugin_api::ndarray::Array2::zeros((10, 14));
+        drawn.move_gains(matrix(&points, 14).view(), groups, gains.view_mut());
+        for (row, x) in points.iter().enumerate() {
+            for i in 0..14 {
+                let mut there = x.clone();
+                there[i] = !there[i];
+                if let Some(group) = groups.iter().find(|group| group.contains(&i)) {
+                    there[group.clone()].fill(false);
+                    there[i] = true;
+                }
+                let expected = drawn.value(&there) - drawn.value(x);
+                assert!((gains[(row, i)] - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{x} {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn between_two_levels_an_ordered_variable_is_predicted_to_lie_between_them() {
+    let plain = Layout::with_groups(9, vec![0..6, 6..9]).unwrap();
+    let ordered = plain.clone().with_ordered_groups(vec![0]).unwrap();
+    let error = |layout: &Layout| {
+        let mut heat = heat("{}", layout);
+        let point =
+            |level: usize, other: usize| -> Bits { (0..9).map(|i| i == level || i == 6 + other).collect() };
+        let value = |level: usize, other: usize| (level * level) as f64 + 3.0 * other as f64;
+        for level in [0, 1, 2, 3, 5] {
+            (0..3).for_each(|other| heat.observe(&point(level, other), &value(level, other).into()).unwrap());
+        }
+        let asked: Vec<Bits> = (0..3).map(|other| point(4, other)).collect();
+        let predictions = heat.predict(matrix(&asked, 9).view()).unwrap().unwrap();
+        (0..3).map(|other| (predictions.means()[other] - value(4, other)).abs()).sum::<f64>()
+    };
+    assert!(error(&ordered) < 0.3 * error(&plain), "{} and {}", error(&ordered), error(&plain));
 }
 
 #[test]
