@@ -108,6 +108,14 @@ impl Factored {
         weights
     }
 
+    /// K⁻¹b, padded.
+    pub(crate) fn solved(&self, mut b: Vec<f64>) -> Vec<f64> {
+        b.resize(self.size, 0.0);
+        self.solve(&mut b);
+        self.solve_transposed(&mut b);
+        b
+    }
+
     /// The log likelihood of values with the amplitude integrated out, up to what is the same for all values.
     pub(crate) fn score(&self, values: &[f64]) -> f64 {
         -0.5 * self.degrees() * libm::log(self.explain(values).misfit + 1.0)

@@ -11,27 +11,31 @@ use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
     Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Predictions, Quadratic,
-    Result, Surrogate, export_surrogate, serde_json,
+    Result, Surrogate, export_surrogate, rng, serde_json,
 };
 
 mod buffers;
 mod covariance;
 mod drawn; // the acquisition function
+mod features; // functions drawn from the prior
 mod improvement;
 mod kernel; // where the time goes
 mod minimise;
 mod options; // what a manifest may set, and its limits
 mod path; // levels in an order
 mod posterior; // the mathematics, unaware of plugins
+mod predictor; // mean and variance anywhere
 mod similarity; // the heat kernel
 mod values;
 
 use buffers::Buffers;
 use covariance::{Factored, Points};
-use drawn::{Drawn, Merit, Predictor};
+use drawn::{Drawn, Merit};
+use features::Features;
 use kernel::Kernel;
 use options::{AcquisitionFunction, Lengthscales, Options};
 use posterior::{Data, Posterior, Prior};
+use predictor::Predictor;
 use shared_values::Shift;
 use similarity::{Packed, Variables};
 use values::{Learned, Penalty};
@@ -126,6 +130,25 @@ impl Heat {
         Ok((learned, posterior))
     }
 
+    /// What is drawn of one posterior.
+    fn part(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest) -> (Predictor, Merit) {
+        let conditioned = || Predictor::new(fitted, &self.points, request.pending().view());
+        match self.options.acquisition {
+            AcquisitionFunction::Improvement => {
+                let best = self.incumbent(learned, fitted, request, self.repeats_differ);
+                (conditioned(), Merit::Improvement { best })
+            }
+            AcquisitionFunction::Bound => (conditioned(), Merit::Bound { kappa: self.options.kappa }),
+            AcquisitionFunction::Thompson => {
+                let mut rng = rng(request.seed());
+                let prior = Features::draw(&fitted.factored.similarity, fitted.amplitude, &mut rng);
+                let at_points: Vec<f64> = self.observations.iter().map(|(bits, _)| prior.at(bits)).collect();
+                let weights = fitted.correction(&learned.values, &at_points, &mut rng);
+                (Predictor::of_weights(fitted, &self.points, weights), Merit::Sample { prior })
+            }
+        }
+    }
+
     /// What is to be improved on, on the scale of the draw: the lowest of the totals where values are raw, else of
     /// the transformed ones. Where the objective is noisy, the lowest value was lucky, and what counts are the means of
     /// the model at the evaluated points.
@@ -170,16 +193,9 @@ impl Surrogate for Heat {
         let (learned, fitted) = self.fit(penalty)?;
         self.parameters.clone_from(&fitted.factored.parameters);
         self.shift = learned.shift;
-        let merit = match self.options.acquisition {
-            AcquisitionFunction::Improvement => {
-                let best = self.incumbent(&learned, &fitted, request, self.repeats_differ);
-                Merit::Improvement { best }
-            }
-            AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
-        };
-        let predictor = Predictor::new(&fitted, &self.points, request.pending().view());
+        let part = self.part(&learned, &fitted, request);
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
-        Ok(Acquisition::General(Arc::new(Drawn { predictor, scale, merit, penalty })))
+        Ok(Acquisition::General(Arc::new(Drawn { parts: vec![part], scale, penalty })))
     }
 
     fn draws(&self) -> AcquisitionKind {

@@ -70,8 +70,29 @@ impl Path {
         self.rates.iter().map(|rate| (libm::exp(rate * log_q), rate * slope)).collect()
     }
 
+    /// Numbers for each level whose mean product is the correlation, where one of these sets is drawn by its weight: the
+    /// eigenvectors. They are 0 for bits that break the group.
+    pub(crate) fn vectors(&self, log_theta: f64) -> Vec<(f64, Vec<f64>)> {
+        let weights: Vec<f64> =
+            [1.0].into_iter().chain(self.decays(log_theta).iter().map(|decay| decay.0)).collect();
+        let whole: f64 = weights.iter().sum();
+        let variance = |level: usize| -> f64 {
+            let square = |j: usize| self.vector(j, level) * self.vector(j, level);
+            weights.iter().enumerate().map(|(j, weight)| weight * square(j)).sum()
+        };
+        let scales: Vec<f64> = (0..self.levels()).map(|level| (whole / variance(level)).sqrt()).collect();
+        let vector = |j: usize| {
+            scales
+                .iter()
+                .enumerate()
+                .map(|(level, scale)| scale * self.vector(j, level))
+                .chain([0.0])
+                .collect()
+        };
+        weights.iter().enumerate().map(|(j, weight)| (weight / whole, vector(j))).collect()
+    }
+
     /// The value of eigenvector j at a level.
-    #[cfg(test)]
     fn vector(&self, j: usize, level: usize) -> f64 {
         let norm = if j == 0 { 1.0 } else { 2.0 } / self.levels() as f64;
         // cos(πj(level + ½)/g)

@@ -1,5 +1,8 @@
 //! The Gaussian process: the posterior of its hyperparameters, and of values at points.
 
+use plugin_api::Rng;
+use plugin_api::random::normal;
+
 use crate::covariance::{Factored, Points, dot};
 use crate::minimise::{Limits, Smooth, minimise};
 use crate::similarity::Variables;
@@ -156,6 +159,14 @@ impl Data<'_> {
 }
 
 impl Posterior {
+    /// Weights w with which φ(x) + mean + k(x, X)w is a function drawn from the posterior, φ being drawn from the prior with
+    /// these values at the points (Matheron's rule): K⁻¹(y − mean − φ(X) − ε).
+    pub(crate) fn correction(&self, values: &[f64], prior: &[f64], rng: &mut Rng) -> Vec<f64> {
+        let noise = (self.amplitude * self.factored.nugget()).sqrt();
+        let left = |(value, prior): (&f64, &f64)| value - self.mean - prior - noise * normal(rng);
+        self.factored.solved(values.iter().zip(prior).map(left).collect())
+    }
+
     /// The mean of the process, without noise, at each observed point.
     pub(crate) fn means<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         // (K − ηI)a = r − ηa for a = K⁻¹r.
@@ -166,7 +177,6 @@ impl Posterior {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use plugin_api::random::normal;
     use plugin_api::{Bits, Layout, rng};
 
     use super::*;

@@ -7,8 +7,9 @@
 
 use std::sync::Arc;
 
-use plugin_api::Layout;
 use plugin_api::ndarray::ArrayView2;
+use plugin_api::rand::RngExt;
+use plugin_api::{Layout, Rng};
 
 use crate::kernel::{Kernel, WIDTH};
 use crate::path::{Path, PathKernel};
@@ -45,6 +46,10 @@ impl Variables {
 
     pub(crate) fn bits(&self) -> usize {
         self.of_bit.len()
+    }
+
+    pub(crate) fn paths(&self) -> &[Path] {
+        &self.paths
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -221,6 +226,27 @@ impl Similarity {
                 }
             }
         }
+    }
+
+    /// Draws a sign for each level of each variable that has no order, the same for all with probability ρ, and calls
+    /// `negative` with the bits of the negative ones.
+    pub(crate) fn draw_signs(&self, rng: &mut Rng, mut negative: impl FnMut(usize)) {
+        let (mut last, mut constant) = (usize::MAX, false);
+        for (i, &variable) in self.variables.of_bit.iter().enumerate() {
+            if variable != last {
+                (last, constant) = (variable, rng.random::<f64>() < libm::exp(-self.thetas[variable]));
+            }
+            // Which of two levels a free bit has is relative: the sign of the other is in the weight.
+            if !constant && self.variables.share[i] > 0.0 && rng.random::<bool>() {
+                negative(i);
+            }
+        }
+    }
+
+    /// For each path its eigenvectors and their weights.
+    pub(crate) fn path_vectors(&self) -> Vec<Vec<(f64, Vec<f64>)>> {
+        let vectors = |path: &Path| path.vectors(libm::log(self.thetas[path.variable]));
+        self.variables.paths.iter().map(vectors).collect()
     }
 
     /// For each variable Σ Mᵢⱼ ∂ log k/∂ log θ over the pairs i < j of points.

@@ -59,6 +59,8 @@ fn it_keeps_the_contract_under_all_options() {
     check_surrogate(|layout| heat("{}", layout));
     check_surrogate(|layout| heat(r#"{ "lengthscales": "common" }"#, layout));
     check_surrogate(|layout| heat(r#"{ "acquisition": "bound", "kappa": 1.0, "spread": 1.0 }"#, layout));
+    check_surrogate(|layout| heat(r#"{ "acquisition": "thompson" }"#, layout));
+    check_surrogate(|layout| heat(r#"{ "acquisition": "thompson", "values": "copula" }"#, layout));
     for values in ["auto", "vizier", "copula", "log", "winsor"] {
         check_surrogate(|layout| heat(&format!(r#"{{ "values": "{values}" }}"#), layout));
     }
@@ -371,9 +373,69 @@ fn every_instruction_set_gives_the_same_draws_and_states() {
 }
 
 #[test]
+fn functions_drawn_from_the_posterior_have_its_mean_and_covariance() {
+    let layout = Layout::with_groups(7, vec![1..4, 4..7]).unwrap().with_ordered_groups(vec![1]).unwrap();
+    let mut heat = heat(r#"{ "acquisition": "thompson" }"#, &layout);
+    let (points, _) = observe(&mut heat, 9, 16);
+    let mut rng = rng(17);
+    let asked: Vec<Bits> = (0..5).map(|_| layout.random(&mut rng)).chain([points[0].clone()]).collect();
+    heat.draw(&DrawRequest::new(0)).unwrap();
+    // From here on the hyperparameters hardly move: a draw goes on from those of the last.
+    (0..30).for_each(|_| drop(heat.draw(&DrawRequest::new(0)).unwrap()));
+    let (learned, fitted) = heat.fit(Penalty::NONE).unwrap();
+    let (kernel, similarity) = (heat.kernel, &fitted.factored.similarity);
+    let mut packed = Packed::new(&heat.variables);
+    asked.iter().for_each(|x| packed.push(x));
+    let of = |i: usize, with: &Packed| similarity.with_all(kernel, &packed, i, with);
+    let mut k: Vec<Vec<f64>> =
+        (0..9).map(|i| similarity.with_all(kernel, &heat.points, i, &heat.points)).collect();
+    (0..9).for_each(|i| k[i][i] += fitted.factored.nugget());
+    let draws = 2000;
+    let values: Vec<Vec<f64>> = (0..draws)
+        .map(|seed| {
+            let drawn = heat.draw(&DrawRequest::new(seed)).unwrap();
+            asked.iter().map(|x| drawn.value(x)).collect()
+        })
+        .collect();
+    let count = draws as f64;
+    let mean = |i: usize| values.iter().map(|v| v[i]).sum::<f64>() / count;
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let unit = learned.scale.unit;
+    for i in 0..6 {
+        let solved = eliminate(k.clone(), of(i, &heat.points));
+        let residual: Vec<f64> = learned.values.iter().map(|z| z - fitted.mean).collect();
+        let expected = learned.scale.from(fitted.mean + dot(&solved, &residual));
+        let variance = |j: usize| {
+            unit * unit * fitted.amplitude * (of(i, &packed)[j] - dot(&solved, &of(j, &heat.points)))
+        };
+        let deviation = variance(i).max(0.0).sqrt();
+        assert!(
+            (mean(i) - expected).abs() < 5.0 * deviation / count.sqrt() + 1e-3,
+            "{i}: {} {expected}",
+            mean(i)
+        );
+        for j in 0..6 {
+            let found = values.iter().map(|v| (v[i] - mean(i)) * (v[j] - mean(j))).sum::<f64>() / count;
+            let size = (variance(i).abs() * variance(i).abs()).sqrt().max(1e-4 * unit * unit);
+            assert!(
+                (found - variance(j)).abs() < 0.2 * size.max(unit * unit * 0.02),
+                "{i} {j}: {found} {}",
+                variance(j)
+            );
+        }
+    }
+}
+
+#[test]
 fn gains_of_moves_are_differences_of_values_for_all_kinds_of_variables() {
+    for options in ["{}", r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#] {
+        gains_are_differences(options);
+    }
+}
+
+fn gains_are_differences(options: &str) {
     let layout = Layout::with_groups(14, vec![2..5, 6..11]).unwrap().with_ordered_groups(vec![1]).unwrap();
-    let mut heat = heat("{}", &layout);
+    let mut heat = heat(options, &layout);
     observe(&mut heat, 30, 13);
     let drawn = heat.draw(&DrawRequest::new(1).with_l1(0.2)).unwrap();
     let mut rng = rng(14);
