@@ -10,13 +10,14 @@ use std::sync::Arc;
 use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Predictions, Quadratic,
-    Result, Surrogate, export_surrogate, rng, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions,
+    Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
 };
 
 mod buffers;
 mod covariance;
 mod drawn; // the acquisition function
+mod effects;
 mod features; // functions drawn from the prior
 mod improvement;
 mod kernel; // where the time goes
@@ -216,6 +217,17 @@ impl Surrogate for Heat {
         // Kept for the next draw, which finds the same where it learns the same.
         self.fitted = Some((learned, fitted));
         Predictions::new(means, deviations).map(Some)
+    }
+
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
+    fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        if self.observations.is_empty() || !self.options.values.is_raw() {
+            return Ok(None);
+        }
+        let (learned, fitted) = self.fit(Penalty::NONE)?;
+        let effects = effects::effects(&fitted, &self.points, learned.scale.unit);
+        self.fitted = Some((learned, fitted));
+        Ok(Some(effects))
     }
 
     fn notes(&self) -> Result<Vec<(String, String)>> {

@@ -154,3 +154,72 @@ fn between_two_levels_an_ordered_variable_is_predicted_to_lie_between_them() {
     };
     assert!(error(&ordered) < 0.3 * error(&plain), "{} and {}", error(&ordered), error(&plain));
 }
+
+/// What the mean of the model gains on average over all points where these bits are set, by its values at each point.
+fn by_averages(layout: &Layout, values: &[(Bits, f64)], bits: &[usize]) -> f64 {
+    let mean = |set: &[bool]| {
+        let those = values.iter().filter(|(x, _)| bits.iter().zip(set).all(|(&i, &set)| x[i] == set));
+        let those: Vec<f64> = those.map(|(_, y)| *y).collect();
+        those.iter().sum::<f64>() / those.len() as f64
+    };
+    assert!(values.iter().all(|(x, _)| layout.admits(x)));
+    match bits {
+        [_] => mean(&[true]) - mean(&[false]),
+        _ => mean(&[true, true]) - mean(&[true, false]) - mean(&[false, true]) + mean(&[false, false]),
+    }
+}
+
+#[test]
+fn effects_are_averages_of_the_mean_over_all_points() {
+    let layout = Layout::with_groups(10, vec![1..4, 5..9]).unwrap().with_ordered_groups(vec![1]).unwrap();
+    let all: Vec<Bits> = (0..1_u32 << 10)
+        .map(|mask| (0..10).map(|i| mask >> i & 1 == 1).collect::<Bits>())
+        .filter(|x| layout.admits(x))
+        .collect();
+    for options in ["{}", r#"{ "lengthscales": "common" }"#] {
+        let mut heat = heat(options, &layout);
+        observe(&mut heat, 25, 18);
+        let predictions = heat.predict(matrix(&all, 10).view()).unwrap().unwrap();
+        let values: Vec<(Bits, f64)> = all.iter().cloned().zip(predictions.means().iter().copied()).collect();
+        let effects = heat.effects().unwrap().unwrap();
+        // Ten bits; all pairs but those within the groups.
+        assert_eq!(effects.len(), 10 + 45 - 3 - 6);
+        for effect in &effects {
+            let expected = by_averages(&layout, &values, effect.bits());
+            assert!(
+                (effect.size() - expected).abs() < 1e-8,
+                "{:?}: {} {expected}",
+                effect.bits(),
+                effect.size()
+            );
+        }
+    }
+}
+
+#[test]
+fn deviations_of_effects_are_those_of_functions_drawn_from_the_posterior() {
+    let layout = Layout::with_groups(6, vec![1..4, 4..6]).unwrap().with_ordered_groups(vec![0]).unwrap();
+    let all: Vec<Bits> = (0..64_u32)
+        .map(|mask| (0..6).map(|i| mask >> i & 1 == 1).collect::<Bits>())
+        .filter(|x| layout.admits(x))
+        .collect();
+    let mut heat = heat(r#"{ "acquisition": "thompson" }"#, &layout);
+    observe(&mut heat, 6, 19);
+    (0..30).for_each(|seed| drop(heat.draw(&DrawRequest::new(seed)).unwrap()));
+    let effects = heat.effects().unwrap().unwrap();
+    let draws = 1000;
+    let mut sums = vec![(0.0, 0.0); effects.len()];
+    for seed in 0..draws {
+        let drawn = heat.draw(&DrawRequest::new(seed)).unwrap();
+        let values: Vec<(Bits, f64)> = all.iter().map(|x| (x.clone(), drawn.value(x))).collect();
+        for (sum, effect) in sums.iter_mut().zip(&effects) {
+            let off = by_averages(&layout, &values, effect.bits()) - effect.size();
+            *sum = (sum.0 + off, sum.1 + off * off);
+        }
+    }
+    for ((sum, squares), effect) in sums.into_iter().zip(&effects) {
+        let (mean, deviation) = (sum / draws as f64, (squares / draws as f64).sqrt());
+        assert!(mean.abs() < 0.2 * effect.deviation(), "{:?}: {mean}", effect.bits());
+        assert!((deviation / effect.deviation() - 1.0).abs() < 0.15, "{:?}: {deviation}", effect.bits());
+    }
+}
