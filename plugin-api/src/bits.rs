@@ -106,6 +106,8 @@ pub struct Layout {
     dimension: usize,
     groups: Vec<Range<usize>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    ordered_groups: Vec<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     constraints: Vec<Constraint>,
 }
 
@@ -115,20 +117,24 @@ struct UncheckedLayout {
     dimension: usize,
     groups: Vec<Range<usize>>,
     #[serde(default)]
+    ordered_groups: Vec<usize>,
+    #[serde(default)]
     constraints: Vec<Constraint>,
 }
 
 impl TryFrom<UncheckedLayout> for Layout {
     type Error = Error;
     fn try_from(layout: UncheckedLayout) -> Result<Self> {
-        Self::with_groups(layout.dimension, layout.groups)?.with_constraints(layout.constraints)
+        Self::with_groups(layout.dimension, layout.groups)?
+            .with_ordered_groups(layout.ordered_groups)?
+            .with_constraints(layout.constraints)
     }
 }
 
 impl Layout {
     /// `n` bits, each free.
     pub fn free(n: usize) -> Self {
-        Self { dimension: n, groups: Vec::new(), constraints: Vec::new() }
+        Self { dimension: n, groups: Vec::new(), ordered_groups: Vec::new(), constraints: Vec::new() }
     }
 
     /// `n` bits with groups, which may not be empty, overlap or stand out of order.
@@ -140,7 +146,20 @@ impl Layout {
             }
             end = group.end;
         }
-        Ok(Self { dimension: n, groups, constraints: Vec::new() })
+        Ok(Self { dimension: n, groups, ordered_groups: Vec::new(), constraints: Vec::new() })
+    }
+
+    /// The same groups, of which these (by their places in [`groups`](Self::groups), ascending) stand for levels in an
+    /// order: a bit and the next one are for neighbours. Refuses a place without a group.
+    pub fn with_ordered_groups(mut self, ordered: Vec<usize>) -> Result<Self> {
+        if let Some(place) = ordered.iter().find(|&&place| place >= self.groups.len()) {
+            return Err(Error::new(format!("ordered group {place} of {} groups", self.groups.len())));
+        }
+        if !ordered.is_sorted_by(|a, b| a < b) {
+            return Err(Error::new("ordered groups are named more than once, or not from the first on"));
+        }
+        self.ordered_groups = ordered;
+        Ok(self)
     }
 
     /// The same bits and groups with these constraints, whose literals are bits that are 0 or 1. Refuses a bit or
@@ -159,6 +178,11 @@ impl Layout {
     /// The one-hot groups, in order.
     pub fn groups(&self) -> &[Range<usize>] {
         &self.groups
+    }
+
+    /// The places in [`groups`](Self::groups) of those whose bits stand for levels in an order.
+    pub fn ordered_groups(&self) -> &[usize] {
+        &self.ordered_groups
     }
 
     /// What else the bits have to keep to.
@@ -230,6 +254,21 @@ mod tests {
             serde_json::from_str::<Layout>(r#"{ "dimension": 1, "groups": [{ "start": 0, "end": 2 }] }"#)
                 .is_err()
         );
+    }
+
+    #[test]
+    fn a_layout_knows_which_groups_are_ordered_and_older_json_has_none() {
+        let plain = Layout::with_groups(8, vec![0..3, 4..7]).unwrap();
+        let layout = plain.clone().with_ordered_groups(vec![1]).unwrap();
+        assert_eq!((layout.ordered_groups(), plain.ordered_groups()), (&[1][..], &[][..]));
+        let text = serde_json::to_string(&layout).unwrap();
+        assert_eq!(serde_json::from_str::<Layout>(&text).unwrap(), layout);
+        let text = serde_json::to_string(&plain).unwrap();
+        assert!(!text.contains("ordered"), "{text}");
+        assert_eq!(serde_json::from_str::<Layout>(&text).unwrap(), plain);
+        let error = |ordered| plain.clone().with_ordered_groups(ordered).unwrap_err().to_string();
+        assert_eq!(error(vec![2]), "ordered group 2 of 2 groups");
+        assert_eq!(error(vec![1, 1]), "ordered groups are named more than once, or not from the first on");
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::{Constraint, Error, Literal, Result, Rng};
 pub struct Variable {
     name: String,
     levels: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ordered: bool,
 }
 
 impl Variable {
@@ -26,7 +28,13 @@ impl Variable {
         name: impl Into<String>,
         levels: impl IntoIterator<Item = L>,
     ) -> Self {
-        Self { name: name.into(), levels: levels.into_iter().map(Into::into).collect() }
+        Self { name: name.into(), levels: levels.into_iter().map(Into::into).collect(), ordered: false }
+    }
+
+    /// A variable whose levels stand in an order: neighbours are more alike than others. A model may know what to do
+    /// with that.
+    pub fn ordered<L: Into<String>>(name: impl Into<String>, levels: impl IntoIterator<Item = L>) -> Self {
+        Self { ordered: true, ..Self::categorical(name, levels) }
     }
 
     /// What people call it.
@@ -37,6 +45,11 @@ impl Variable {
     /// What people call its levels; a [`Point`] counts them from 0.
     pub fn levels(&self) -> &[String] {
         &self.levels
+    }
+
+    /// Whether its levels stand in an order.
+    pub fn is_ordered(&self) -> bool {
+        self.ordered
     }
 }
 
@@ -266,6 +279,18 @@ mod tests {
             assert_eq!(serde_json::from_str::<Space>(&text).unwrap(), space);
         }
         assert!(serde_json::from_str::<Space>(r#"{ "variables": [] }"#).is_err());
+    }
+
+    #[test]
+    fn ordered_levels_survive_json_and_older_json_has_none() {
+        let dose = Variable::ordered("dose", ["low", "middle", "high"]);
+        let text = serde_json::to_string(&dose).unwrap();
+        assert_eq!(serde_json::from_str::<Variable>(&text).unwrap(), dose);
+        assert!(dose.is_ordered());
+        let plain = Variable::categorical("dose", ["low", "middle", "high"]);
+        let text = serde_json::to_string(&plain).unwrap();
+        assert_eq!(text, r#"{"name":"dose","levels":["low","middle","high"]}"#);
+        assert!(!serde_json::from_str::<Variable>(&text).unwrap().is_ordered());
     }
 
     #[test]

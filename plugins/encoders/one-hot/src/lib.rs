@@ -34,7 +34,12 @@ impl OneHot {
             place => Literal::new(place.start + level as usize, 1),
         };
         let constraints = space.constraints().iter().map(|constraint| constraint.map(bit)).collect();
-        let layout = Layout::with_groups(end, groups)?.with_constraints(constraints)?;
+        let has_group = |(_, place): &(_, &Range<usize>)| place.len() > 1;
+        let grouped = space.variables().iter().zip(&places).filter(has_group).enumerate();
+        let ordered =
+            grouped.filter(|(_, (variable, _))| variable.is_ordered()).map(|(group, _)| group).collect();
+        let layout =
+            Layout::with_groups(end, groups)?.with_ordered_groups(ordered)?.with_constraints(constraints)?;
         Ok(Self { space: space.clone(), layout, places })
     }
 }
@@ -109,6 +114,17 @@ mod tests {
         let space = mixed().space.with_constraints(rule([(0, 0), (1, 3), (3, 0)])).unwrap();
         let layout = OneHot::new(&space).unwrap().layout();
         assert_eq!(layout.constraints(), rule([(0, 0), (4, 1), (6, 1)]));
+    }
+
+    #[test]
+    fn ordered_variables_are_ordered_groups() {
+        let space = Space::new(vec![
+            Variable::ordered("switch", ["off", "on"]),
+            Variable::categorical("vessel", ["glass", "steel", "clay"]),
+            Variable::ordered("dose", ["none", "low", "middle", "high"]),
+        ]);
+        let layout = OneHot::new(&space.unwrap()).unwrap().layout();
+        assert_eq!((layout.groups(), layout.ordered_groups()), (&[1..4, 4..8][..], &[1][..]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use crate::buffers::{Buffer, Buffers};
 use crate::kernel::{self, Kernel, WIDTH};
-use crate::similarity::{Packed, Similarity, Variables, spins};
+use crate::similarity::{Packed, Similarity, Variables};
 
 const JITTER: f64 = 1e-8;
 
@@ -13,7 +13,6 @@ const JITTER: f64 = 1e-8;
 pub(crate) struct Points<'p> {
     pub(crate) variables: &'p Variables,
     pub(crate) packed: &'p Packed,
-    pub(crate) bits: usize,
     pub(crate) kernel: Kernel,
     pub(crate) buffers: &'p Buffers,
 }
@@ -61,7 +60,7 @@ impl Factored {
         for (i, row) in covariance.chunks_exact_mut(size).enumerate() {
             if i < count {
                 for first in (i / WIDTH * WIDTH..size).step_by(WIDTH) {
-                    let kernels = similarity.with_block(kernel, packed.row(i), packed.block(first));
+                    let kernels = similarity.with_block(kernel, packed, i, packed, first);
                     row[first..first + WIDTH].copy_from_slice(&kernels);
                 }
                 row[count..].fill(0.0);
@@ -109,6 +108,14 @@ impl Factored {
         weights
     }
 
+    /// K⁻¹b, padded.
+    pub(crate) fn solved(&self, mut b: Vec<f64>) -> Vec<f64> {
+        b.resize(self.size, 0.0);
+        self.solve(&mut b);
+        self.solve_transposed(&mut b);
+        b
+    }
+
     /// The log likelihood of values with the amplitude integrated out, up to what is the same for all values.
     pub(crate) fn score(&self, values: &[f64]) -> f64 {
         -0.5 * self.degrees() * libm::log(self.explain(values).misfit + 1.0)
@@ -138,26 +145,14 @@ impl Factored {
         self.noise + JITTER
     }
 
-    /// With C = K⁻¹ − saaᵀ: for each variable ⟨Dᵢ∘K, C⟩/2, where Dᵢ has a 1 for points that differ in the variable; and
-    /// the trace of C.
-    pub(crate) fn contract(&self, points: &Points<'_>, a: &[f64], s: f64) -> (Vec<f64>, f64) {
+    /// With C = K⁻¹ − saaᵀ: for each variable ½⟨C, ∂K/∂log θ⟩, and the trace of C.
+    pub(crate) fn contract(&self, packed: &Packed, a: &[f64], s: f64) -> (Vec<f64>, f64) {
         let Self { kernel, size, count, .. } = *self;
         let mut product = self.buffers.numbers(size * size);
         kernel.gram(self.inverse_factor(), size, &mut product);
         let trace = (0..count).map(|i| product[i * size + i] - s * a[i] * a[i]).sum();
         kernel.multiply_less(&mut product, size, a, s, &self.covariance);
-        let mut all = 0.0;
-        for i in 0..count {
-            all += product[i * size..][i + 1..count].iter().sum::<f64>();
-        }
-        // Spins that differ have the product −1.
-        let (mut columns, mut differences) = (Vec::with_capacity(size), Vec::with_capacity(points.bits));
-        for first in (0..points.bits).step_by(WIDTH) {
-            spins(points.packed, first, size, &mut columns);
-            let forms = kernel.quadratic_forms(&product, size, &columns);
-            differences.extend(forms.iter().take(points.bits - first).map(|form| 0.5 * (all - form)));
-        }
-        (points.variables.sums(&differences), trace)
+        (self.similarity.slopes(kernel, &product, size, packed), trace)
     }
 
     /// Solves Lx = b in place.

@@ -1,174 +1,17 @@
-//! The acquisition function: posterior mean and variance at points and at all moves from points.
+//! The acquisition function.
 
 use std::ops::Range;
 
 use plugin_api::ndarray::{ArrayView2, ArrayViewMut2};
 use plugin_api::{Function, Penalty};
 
-use crate::buffers::Buffer;
+use crate::features::Features;
 use crate::improvement::log_expected_excess;
-use crate::kernel::{self, Kernel, WIDTH};
-use crate::posterior::Posterior;
-use crate::similarity::{Packed, Similarity};
+use crate::predictor::Predictor;
 use crate::values::Scale;
 
-/// The lowest variance as a part of the amplitude: below it is rounding.
-const LEAST_VARIANCE: f64 = 1e-10;
-
-/// Mean and variance of the process anywhere.
-pub(crate) struct Predictor {
-    bits: usize,
-    similarity: Similarity,
-    points: Packed,
-    /// K⁻¹(y − mean); 0 for points under way and for the padding.
-    weights: Vec<f64>,
-    /// L⁻¹, packed.
-    inverse_factor: Buffer,
-    kernel: Kernel,
-    mean: f64,
-    amplitude: f64,
-}
-
-impl Predictor {
-    /// The process given `points`, and given that `pending` will be observed at their means: that leaves the mean as it
-    /// is everywhere, and takes from the variance what the observations will take.
-    pub(crate) fn new(
-        posterior: &Posterior,
-        bits: usize,
-        points: &Packed,
-        pending: ArrayView2<'_, bool>,
-    ) -> Self {
-        let factored = &posterior.factored;
-        let similarity = factored.similarity.clone();
-        let (old, count) = (points.len(), points.len() + pending.nrows());
-        let size = kernel::padded(count);
-        let mut all = points.clone();
-        pending.rows().into_iter().for_each(|row| all.push(row.iter().copied()));
-        let narrow = factored.inverse_factor();
-        let kernel = factored.kernel;
-        let mut lower = factored.buffers.numbers(size * size);
-        lower.fill(0.0);
-        (0..size).for_each(|i| lower[i * size + i] = 1.0);
-        for i in 0..old {
-            lower[i * size..][..=i].copy_from_slice(&narrow[i * factored.size..][..=i]);
-        }
-        for i in old..count {
-            // A row (l, d) of L makes the row (−lᵀL⁻¹, 1)/d of L⁻¹; l = L⁻¹k.
-            let mut k = kernels(&similarity, kernel, all.row(i), &all);
-            k.truncate(i);
-            let (done, rest) = lower.split_at_mut(i * size);
-            let row = &mut rest[..=i];
-            row[i] = 1.0;
-            let mut left = 1.0 + factored.nugget();
-            for above in done.chunks_exact(size) {
-                let l: f64 = above.iter().zip(&k).map(|(a, k)| a * k).sum();
-                left -= l * l;
-                row.iter_mut().zip(above).take(i).for_each(|(row, above)| *row -= l * above);
-            }
-            let diagonal = left.max(factored.nugget()).sqrt();
-            row.iter_mut().for_each(|entry| *entry /= diagonal);
-        }
-        let mut weights = posterior.weights[..old].to_vec();
-        weights.resize(size, 0.0);
-        let mut inverse_factor = factored.buffers.numbers(0);
-        kernel::pack(&lower, size, inverse_factor.vector());
-        let (mean, amplitude) = (posterior.mean, posterior.amplitude);
-        Self { bits, similarity, points: all, weights, inverse_factor, kernel, mean, amplitude }
-    }
-
-    /// Mean and variance at each of `points`.
-    pub(crate) fn predict(&self, points: ArrayView2<'_, bool>) -> Vec<(f64, f64)> {
-        let mut packed = Packed::new(self.bits);
-        points.rows().into_iter().for_each(|row| packed.push(row.iter().copied()));
-        let mut columns = Columns::new(self, packed.len());
-        for first in (0..packed.len()).step_by(WIDTH) {
-            let (block, count) = (packed.block(first), (packed.len() - first).min(WIDTH));
-            columns.fill(count, |p| self.similarity.with_block(self.kernel, self.points.row(p), block));
-        }
-        columns.finish()
-    }
-
-    /// Mean and variance of each point of `moves`, which are those of one point with up to two bits turned over.
-    fn after_moves(&self, bits: &[bool], moves: &[[Option<usize>; 2]], columns: &mut Columns<'_>) {
-        let mut packed = Packed::new(self.bits);
-        packed.push(bits.iter().copied());
-        let here = kernels(&self.similarity, self.kernel, packed.row(0), &self.points);
-        let factor = |i: usize, p: usize| self.similarity.factor(i, self.points.bit(p, i) != bits[i]);
-        for turned in moves {
-            match *turned {
-                [None, _] => columns.push(|p| here[p]),
-                [Some(i), None] => columns.push(|p| here[p] * factor(i, p)),
-                [Some(i), Some(j)] => columns.push(|p| here[p] * factor(i, p) * factor(j, p)),
-            }
-        }
-    }
-}
-
-/// k of a packed point and each of `points`.
-fn kernels(similarity: &Similarity, kernel: Kernel, point: &[u8], points: &Packed) -> Vec<f64> {
-    let firsts = (0..points.len()).step_by(WIDTH);
-    let mut kernels: Vec<f64> =
-        firsts.flat_map(|first| similarity.with_block(kernel, point, points.block(first))).collect();
-    kernels.truncate(points.len());
-    kernels
-}
-
-/// Kernels between points asked for and points known, [`WIDTH`] of the former at once.
-struct Columns<'p> {
-    predictor: &'p Predictor,
-    block: Vec<[f64; WIDTH]>,
-    filled: usize,
-    out: Vec<(f64, f64)>,
-}
-
-impl<'p> Columns<'p> {
-    fn new(predictor: &'p Predictor, count: usize) -> Self {
-        let block = vec![[0.0; WIDTH]; predictor.weights.len()];
-        Self { predictor, block, filled: 0, out: Vec::with_capacity(count) }
-    }
-
-    fn push(&mut self, kernel: impl Fn(usize) -> f64) {
-        for (p, row) in self.block[..self.predictor.points.len()].iter_mut().enumerate() {
-            row[self.filled] = kernel(p);
-        }
-        self.filled += 1;
-        if self.filled == WIDTH {
-            self.flush();
-        }
-    }
-
-    /// `count` columns at once, where none stand in the block.
-    fn fill(&mut self, count: usize, kernels: impl Fn(usize) -> [f64; WIDTH]) {
-        for (p, row) in self.block[..self.predictor.points.len()].iter_mut().enumerate() {
-            *row = kernels(p);
-        }
-        self.filled = count;
-        self.flush();
-    }
-
-    fn flush(&mut self) {
-        let Predictor { weights, inverse_factor, kernel, mean, amplitude, .. } = self.predictor;
-        let explained = kernel.squared_norms(inverse_factor, &self.block);
-        let mut means = [*mean; WIDTH];
-        for (row, weight) in self.block.iter().zip(weights) {
-            means.iter_mut().zip(row).for_each(|(mean, k)| *mean += weight * k);
-        }
-        let variance = |explained: f64| amplitude * (1.0 - explained).max(LEAST_VARIANCE);
-        let both = means.into_iter().zip(explained.map(variance));
-        self.out.extend(both.take(self.filled));
-        self.filled = 0;
-    }
-
-    fn finish(mut self) -> Vec<(f64, f64)> {
-        if self.filled > 0 {
-            self.flush();
-        }
-        self.out
-    }
-}
-
 /// What is made of mean and variance, to be minimised.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Merit {
     /// −log of the expected improvement on `best`.
     Improvement {
@@ -180,34 +23,71 @@ pub(crate) enum Merit {
         /// κ
         kappa: f64,
     },
+    /// The mean and a function drawn from the prior: a function drawn from the posterior.
+    Sample {
+        /// The function drawn from the prior.
+        prior: Features,
+    },
 }
 
-/// A draw.
+/// A draw: the merits of one or several posteriors, averaged.
 pub(crate) struct Drawn {
-    pub(crate) predictor: Predictor,
+    pub(crate) parts: Vec<(Predictor, Merit)>,
     pub(crate) scale: Scale,
-    pub(crate) merit: Merit,
     /// What is added to the values of the model.
     pub(crate) penalty: Penalty,
 }
 
+/// What a merit needs to know of a point besides its prediction: the penalty, and the function drawn from the prior.
+#[derive(Clone, Copy)]
+struct Extra {
+    penalty: f64,
+    prior: f64,
+}
+
 impl Drawn {
-    /// The merit of a point with this penalty.
-    fn merit(&self, (mean, variance): (f64, f64), penalty: f64) -> f64 {
+    fn merit(&self, merit: &Merit, (mean, variance): (f64, f64), extra: Extra) -> f64 {
         let deviation = variance.sqrt();
-        match self.merit {
+        match merit {
             Merit::Improvement { best } => {
-                let z = (self.scale.to(best - penalty) - mean) / deviation;
+                let z = (self.scale.to(best - extra.penalty) - mean) / deviation;
                 -(log_expected_excess(z) + libm::log(deviation) + libm::log(self.scale.unit))
             }
-            Merit::Bound { kappa } => self.scale.from(mean - kappa * deviation) + penalty,
+            Merit::Bound { kappa } => self.scale.from(mean - kappa * deviation) + extra.penalty,
+            Merit::Sample { .. } => self.scale.from(mean + extra.prior) + extra.penalty,
         }
+    }
+
+    fn extra(&self, merit: &Merit, bits: &[bool]) -> Extra {
+        let prior = match merit {
+            Merit::Sample { prior } => prior.at(bits),
+            _ => 0.0,
+        };
+        Extra { penalty: self.penalty.of(bits), prior }
+    }
+
+    /// The average over the parts: of what is a logarithm, that of the average.
+    fn average(&self, merits: &[Vec<f64>]) -> Vec<f64> {
+        let [first, others @ ..] = merits else { return Vec::new() };
+        if others.is_empty() {
+            return first.clone();
+        }
+        let count = merits.len() as f64;
+        let average = |i: usize| match self.parts[0].1 {
+            Merit::Improvement { .. } => {
+                let least = merits.iter().map(|merits| merits[i]).fold(f64::INFINITY, f64::min);
+                let sum: f64 = merits.iter().map(|merits| libm::exp(least - merits[i])).sum();
+                least - libm::log(sum / count)
+            }
+            _ => merits.iter().map(|merits| merits[i]).sum::<f64>() / count,
+        };
+        (0..first.len()).map(average).collect()
     }
 }
 
 impl Function for Drawn {
     fn dimension(&self) -> usize {
-        self.predictor.bits
+        self.parts[0].0.bits()
     }
 
     fn value(&self, bits: &[bool]) -> f64 {
@@ -219,10 +99,14 @@ impl Function for Drawn {
 
     fn values(&self, points: ArrayView2<'_, bool>, values: &mut [f64]) {
         let points = points.as_standard_layout();
-        let predictions = self.predictor.predict(points.view());
-        for ((value, prediction), bits) in values.iter_mut().zip(predictions).zip(points.rows()) {
-            *value = self.merit(prediction, self.penalty.of(bits.to_slice().expect("rows in order")));
-        }
+        let of_part = |(predictor, merit): &(Predictor, Merit)| -> Vec<f64> {
+            let predictions = predictor.predict(points.view()).into_iter().zip(points.rows());
+            let bits =
+                predictions.map(|(prediction, bits)| (prediction, bits.to_slice().expect("rows in order")));
+            bits.map(|(prediction, bits)| self.merit(merit, prediction, self.extra(merit, bits))).collect()
+        };
+        let merits: Vec<Vec<f64>> = self.parts.iter().map(of_part).collect();
+        values.copy_from_slice(&self.average(&merits));
     }
 
     fn move_gains(
@@ -231,40 +115,49 @@ impl Function for Drawn {
         groups: &[Range<usize>],
         mut gains: ArrayViewMut2<'_, f64>,
     ) {
-        let n = self.dimension();
-        let mut group_of = vec![None; n];
+        let points = points.as_standard_layout();
+        let rows: Vec<&[bool]> =
+            points.rows().into_iter().map(|row| row.to_slice().expect("rows in order")).collect();
+        let mut group_of = vec![None; self.dimension()];
         for group in groups {
             group_of[group.clone()].fill(Some(group));
         }
-        let points = points.as_standard_layout();
-        let mut columns = Columns::new(&self.predictor, points.nrows() * (n + 1));
-        // For each column its row, its bit (none for the point itself), and the penalty there.
-        let mut places: Vec<(usize, Option<usize>, f64)> = Vec::new();
-        for (row, bits) in points.rows().into_iter().enumerate() {
-            let bits = bits.to_slice().expect("rows in order");
-            let mut moved = bits.to_vec();
-            let mut moves = vec![[None; 2]];
-            places.push((row, None, self.penalty.of(bits)));
-            for i in 0..n {
-                let turned = match group_of[i] {
-                    None => [Some(i), None],
-                    Some(_) if bits[i] => continue,
-                    Some(group) => [Some(i), group.clone().find(|&set| bits[set])],
-                };
-                turned.into_iter().flatten().for_each(|i| moved[i] = !moved[i]);
-                places.push((row, Some(i), self.penalty.of(&moved)));
-                turned.into_iter().flatten().for_each(|i| moved[i] = !moved[i]);
-                moves.push(turned);
+        // Which bits a move to bit `i` turns over; none for a bit that is chosen in its group already.
+        let turned = |bits: &[bool], i: usize| match group_of[i] {
+            None => vec![i],
+            Some(_) if bits[i] => Vec::new(),
+            Some(group) => group.clone().filter(|&set| bits[set]).take(1).chain([i]).collect(),
+        };
+        let moves: Vec<(&[bool], Vec<Vec<usize>>)> = (rows.iter())
+            .map(|bits| (*bits, (0..bits.len()).map(|i| turned(bits, i)).filter(|t| !t.is_empty()).collect()))
+            .collect();
+        let of_part = |(predictor, merit): &(Predictor, Merit)| -> Vec<f64> {
+            let mut predictions = predictor.predict_moves(&moves).into_iter();
+            let mut merits = Vec::with_capacity(predictions.len());
+            let mut push = |bits: &[bool]| {
+                let prediction = predictions.next().expect("a prediction for each move");
+                merits.push(self.merit(merit, prediction, self.extra(merit, bits)));
+            };
+            for (bits, moves) in &moves {
+                push(bits);
+                let mut moved = bits.to_vec();
+                for turned in moves {
+                    turned.iter().for_each(|&i| moved[i] = !moved[i]);
+                    push(&moved);
+                    turned.iter().for_each(|&i| moved[i] = !moved[i]);
+                }
             }
-            self.predictor.after_moves(bits, &moves, &mut columns);
-        }
+            merits
+        };
+        let merits: Vec<Vec<f64>> = self.parts.iter().map(of_part).collect();
+        let mut merits = self.average(&merits).into_iter();
         gains.fill(0.0);
-        let mut here = 0.0;
-        for ((row, bit, penalty), prediction) in places.into_iter().zip(columns.finish()) {
-            let value = self.merit(prediction, penalty);
-            match bit {
-                None => here = value,
-                Some(i) => gains[(row, i)] = value - here,
+        for (row, (_, moves)) in moves.iter().enumerate() {
+            let here = merits.next().expect("a merit for each point");
+            for turned in moves {
+                // The bit that is moved to stands last.
+                let i = turned[turned.len() - 1];
+                gains[(row, i)] = merits.next().expect("a merit for each move") - here;
             }
         }
     }

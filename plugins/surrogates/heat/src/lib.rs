@@ -10,27 +10,33 @@ use std::sync::Arc;
 use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Penalty, Predictions,
-    Quadratic, Result, Surrogate, export_surrogate, serde_json,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Penalty, Predictions,
+    Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
 };
 
 mod buffers;
 mod covariance;
 mod drawn; // the acquisition function
+mod effects;
+mod features; // functions drawn from the prior
 mod improvement;
 mod kernel; // where the time goes
 mod minimise;
 mod options; // what a manifest may set, and its limits
+mod path; // levels in an order
 mod posterior; // the mathematics, unaware of plugins
+mod predictor; // mean and variance anywhere
 mod similarity; // the heat kernel
 mod values;
 
 use buffers::Buffers;
 use covariance::{Factored, Points};
-use drawn::{Drawn, Merit, Predictor};
+use drawn::{Drawn, Merit};
+use features::Features;
 use kernel::Kernel;
 use options::{AcquisitionFunction, Lengthscales, Options};
 use posterior::{Data, Posterior, Prior};
+use predictor::Predictor;
 use shared_values::Shift;
 use similarity::{Packed, Variables};
 use values::Learned;
@@ -62,16 +68,16 @@ struct Heat {
 
 impl Heat {
     fn new(options: Options, layout: &Layout) -> Result<Self> {
-        let variables = Variables::new(layout.dimension(), layout.groups());
+        let variables = Variables::new(layout);
         let parameters = posterior::initial(&variables, prior(&options));
         Ok(Self {
             options,
             layout: layout.clone(),
             kernel: Kernel::from_environment()?,
             buffers: Buffers::default(),
+            points: Packed::new(&variables),
             variables,
             observations: Vec::new(),
-            points: Packed::new(layout.dimension()),
             repeats_differ: false,
             parameters,
             shift: None,
@@ -93,7 +99,7 @@ impl Heat {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
         self.repeats_differ |= self.observations.iter().any(|(seen, known)| *known != value && seen == bits);
-        self.points.push(bits.iter().copied());
+        self.points.push(bits);
         self.observations.push((bits.clone(), value));
         self.fitted = None;
         Ok(())
@@ -106,7 +112,6 @@ impl Heat {
         let points = Points {
             variables: &self.variables,
             packed: &self.points,
-            bits: self.layout.dimension(),
             kernel: self.kernel,
             buffers: &self.buffers,
         };
@@ -124,6 +129,25 @@ impl Heat {
         let data = Data { points, values: learned.values.clone(), prior };
         let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
         Ok((learned, posterior))
+    }
+
+    /// What is drawn of one posterior.
+    fn part(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest) -> (Predictor, Merit) {
+        let conditioned = || Predictor::new(fitted, &self.points, request.pending().view());
+        match self.options.acquisition {
+            AcquisitionFunction::Improvement => {
+                let best = self.incumbent(learned, fitted, request, request.noisy() || self.repeats_differ);
+                (conditioned(), Merit::Improvement { best })
+            }
+            AcquisitionFunction::Bound => (conditioned(), Merit::Bound { kappa: self.options.kappa }),
+            AcquisitionFunction::Thompson => {
+                let mut rng = rng(request.seed());
+                let prior = Features::draw(&fitted.factored.similarity, fitted.amplitude, &mut rng);
+                let at_points: Vec<f64> = self.observations.iter().map(|(bits, _)| prior.at(bits)).collect();
+                let weights = fitted.correction(&learned.values, &at_points, &mut rng);
+                (Predictor::of_weights(fitted, &self.points, weights), Merit::Sample { prior })
+            }
+        }
     }
 
     /// What is to be improved on, on the scale of the draw: the lowest of the totals where values are raw, else of
@@ -165,17 +189,9 @@ impl Surrogate for Heat {
         let (learned, fitted) = self.fit(penalty)?;
         self.parameters.clone_from(&fitted.factored.parameters);
         self.shift = learned.shift;
-        let bits = self.layout.dimension();
-        let merit = match self.options.acquisition {
-            AcquisitionFunction::Improvement => {
-                let best = self.incumbent(&learned, &fitted, request, request.noisy() || self.repeats_differ);
-                Merit::Improvement { best }
-            }
-            AcquisitionFunction::Bound => Merit::Bound { kappa: self.options.kappa },
-        };
-        let predictor = Predictor::new(&fitted, bits, &self.points, request.pending().view());
+        let part = self.part(&learned, &fitted, request);
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
-        Ok(Acquisition::General(Arc::new(Drawn { predictor, scale, merit, penalty })))
+        Ok(Acquisition::General(Arc::new(Drawn { parts: vec![part], scale, penalty })))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -188,15 +204,25 @@ impl Surrogate for Heat {
         }
         // The values are asked for, so no penalty is learned with them.
         let (learned, fitted) = self.fit(&Penalty::default())?;
-        let bits = self.layout.dimension();
-        let none = ArrayView2::from_shape((0, bits), &[]).expect("no rows");
-        let predictions = Predictor::new(&fitted, bits, &self.points, none).predict(points);
+        let none = ArrayView2::from_shape((0, self.layout.dimension()), &[]).expect("no rows");
+        let predictions = Predictor::new(&fitted, &self.points, none).predict(points);
         let noise = fitted.amplitude * fitted.factored.noise;
         let observed = predictions.into_iter().map(|(mean, variance)| (mean, (variance + noise).sqrt()));
         let (means, deviations) = learned.to_values(observed);
         // Kept for the next draw, which finds the same where it learns the same.
         self.fitted = Some((learned, fitted));
         Predictions::new(means, deviations).map(Some)
+    }
+
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
+    fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        if self.observations.is_empty() || !self.options.values.is_raw() {
+            return Ok(None);
+        }
+        let (learned, fitted) = self.fit(&Penalty::default())?;
+        let effects = effects::effects(&fitted, &self.points, learned.scale.unit);
+        self.fitted = Some((learned, fitted));
+        Ok(Some(effects))
     }
 
     fn notes(&self) -> Result<Vec<(String, String)>> {

@@ -39,5 +39,7 @@ plugin_api::options! {
         Improvement,
         /// The lower confidence bound: mean − `kappa` · deviation.
         Bound,
+        /// A function drawn from the posterior.
+        Thompson,
     }
 }

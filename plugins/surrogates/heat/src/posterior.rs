@@ -1,5 +1,8 @@
 //! The Gaussian process: the posterior of its hyperparameters, and of values at points.
 
+use plugin_api::Rng;
+use plugin_api::random::normal;
+
 use crate::covariance::{Factored, Points, dot};
 use crate::minimise::{Limits, Smooth, minimise};
 use crate::similarity::Variables;
@@ -91,16 +94,13 @@ impl Smooth for Data<'_> {
     /// ½⟨K⁻¹ − aaᵀ/v, ∂K⟩ with a = K⁻¹r and the amplitude v, and the prior's part.
     fn gradient(&self, posterior: &Posterior) -> Vec<f64> {
         let Posterior { factored, weights, amplitude, .. } = posterior;
-        let (of_variables, trace) = factored.contract(&self.points, weights, 1.0 / amplitude);
-        // ∂K/∂log θ = −θ D∘K; each pair stands for two entries of the matrix.
-        let parameters = &factored.parameters;
-        let (log_theta, _) = parameters.split_at(parameters.len() - 1);
-        let mut gradient: Vec<f64> = match log_theta {
-            [one] if self.prior == Prior::Common => vec![-libm::exp(*one) * of_variables.iter().sum::<f64>()],
-            each => each.iter().zip(&of_variables).map(|(&log, sum)| -libm::exp(log) * sum).collect(),
+        let (of_variables, trace) = factored.contract(self.points.packed, weights, 1.0 / amplitude);
+        let mut gradient = match self.prior {
+            Prior::Common => vec![of_variables.iter().sum::<f64>()],
+            Prior::Pooled { .. } => of_variables,
         };
         gradient.push(0.5 * factored.noise * trace);
-        let prior = self.prior_energy(parameters).1;
+        let prior = self.prior_energy(&factored.parameters).1;
         gradient.iter_mut().zip(prior).for_each(|(gradient, prior)| *gradient += prior);
         gradient
     }
@@ -159,6 +159,14 @@ impl Data<'_> {
 }
 
 impl Posterior {
+    /// Weights w with which φ(x) + mean + k(x, X)w is a function drawn from the posterior, φ being drawn from the prior with
+    /// these values at the points (Matheron's rule): K⁻¹(y − mean − φ(X) − ε).
+    pub(crate) fn correction(&self, values: &[f64], prior: &[f64], rng: &mut Rng) -> Vec<f64> {
+        let noise = (self.amplitude * self.factored.nugget()).sqrt();
+        let left = |(value, prior): (&f64, &f64)| value - self.mean - prior - noise * normal(rng);
+        self.factored.solved(values.iter().zip(prior).map(left).collect())
+    }
+
     /// The mean of the process, without noise, at each observed point.
     pub(crate) fn means<'a>(&'a self, values: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         // (K − ηI)a = r − ηa for a = K⁻¹r.
@@ -169,7 +177,6 @@ impl Posterior {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use plugin_api::random::normal;
     use plugin_api::{Bits, Layout, rng};
 
     use super::*;
@@ -180,29 +187,30 @@ pub(crate) mod tests {
     pub(crate) fn points(layout: &Layout, count: usize, seed: u64) -> (Vec<Bits>, Packed) {
         let mut rng = rng(seed);
         let points: Vec<Bits> = (0..count).map(|_| layout.random(&mut rng)).collect();
-        let mut packed = Packed::new(layout.dimension());
-        points.iter().for_each(|bits| packed.push(bits.iter().copied()));
+        let mut packed = Packed::new(&Variables::new(layout));
+        points.iter().for_each(|bits| packed.push(bits));
         (points, packed)
     }
 
     pub(crate) fn described<'p>(
         variables: &'p Variables,
         packed: &'p Packed,
-        bits: usize,
         buffers: &'p Buffers,
     ) -> Points<'p> {
-        Points { variables, packed, bits, kernel: Kernel::available()[0], buffers }
+        Points { variables, packed, kernel: Kernel::available()[0], buffers }
     }
 
     #[test]
     fn the_gradient_is_that_of_the_log_posterior() {
-        let layout = Layout::with_groups(11, vec![0..3, 5..9]).unwrap();
-        let variables = Variables::new(11, layout.groups());
+        let layout = Layout::with_groups(16, vec![0..3, 5..9, 11..15]).unwrap();
+        let layout = layout.with_ordered_groups(vec![2]).unwrap();
+        let variables = Variables::new(&layout);
         let (points, packed) = points(&layout, 21, 1);
-        let values: Vec<f64> = points.iter().map(|x| x.count_ones() as f64 * 0.3 - f64::from(x[4])).collect();
+        let values: Vec<f64> =
+            points.iter().map(|x| x.count_ones() as f64 * 0.3 - f64::from(x[4]) + f64::from(x[12])).collect();
         for prior in [Prior::Pooled { spread: 0.5 }, Prior::Common] {
             let buffers = Buffers::default();
-            let points = described(&variables, &packed, 11, &buffers);
+            let points = described(&variables, &packed, &buffers);
             let data = Data { points, values: values.clone(), prior };
             let mut rng = rng(2);
             let at: Vec<f64> =
@@ -227,13 +235,13 @@ pub(crate) mod tests {
     #[test]
     fn a_fit_is_no_worse_than_its_start_and_hardly_moves_when_repeated() {
         let layout = Layout::free(10);
-        let variables = Variables::new(10, &[]);
+        let variables = Variables::new(&layout);
         let (points, packed) = points(&layout, 60, 3);
         // Bits 0 to 2 matter, the others do not.
         let values = points.iter().map(|x| f64::from(x[0]) + f64::from(x[1] ^ x[2])).collect();
         let prior = Prior::Pooled { spread: 1.0 };
         let buffers = Buffers::default();
-        let points = described(&variables, &packed, 10, &buffers);
+        let points = described(&variables, &packed, &buffers);
         let data = Data { points, values, prior };
         let start = || Factored::new(&points, &initial(&variables, prior)).unwrap();
         let one = fit(&data, start()).unwrap();

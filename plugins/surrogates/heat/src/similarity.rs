@@ -2,48 +2,59 @@
 //!
 //! k(x, x') = exp(−Σ θᵢ [xᵢ ≠ x'ᵢ]) over variables. Two levels of a one-hot group differ in two bits, so a bit of a
 //! group has half of its variable's θ, a free bit all of it, and the kernel is a product over the bits that differ. The
-//! products of each eight bits stand in a table.
+//! products of each eight bits stand in a table. Levels in an order have a kernel of their own, see [`Path`], and their
+//! bits no part in that.
 
-use std::ops::Range;
+use std::sync::Arc;
 
+use plugin_api::ndarray::ArrayView2;
+use plugin_api::rand::RngExt;
+use plugin_api::{Layout, Rng};
+
+use crate::effects::Averages;
 use crate::kernel::{Kernel, WIDTH};
+use crate::path::{Path, PathKernel};
 
 /// Which variable each bit belongs to, and with which part of its θ.
 #[derive(Clone, Debug)]
 pub(crate) struct Variables {
     of_bit: Vec<usize>,
     share: Vec<f64>,
+    paths: Arc<[Path]>,
     count: usize,
 }
 
 impl Variables {
-    pub(crate) fn new(bits: usize, groups: &[Range<usize>]) -> Self {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        let bits = layout.dimension();
         let (mut of_bit, mut share, mut count) = (Vec::with_capacity(bits), vec![1.0; bits], 0);
-        let mut groups = groups.iter().peekable();
+        let mut paths = Vec::new();
+        let mut groups = layout.groups().iter().enumerate().peekable();
         while of_bit.len() < bits {
-            match groups.next_if(|group| group.start == of_bit.len()) {
-                Some(group) => {
-                    share[group.clone()].fill(0.5);
+            match groups.next_if(|(_, group)| group.start == of_bit.len()) {
+                Some((place, group)) => {
+                    let is_path = layout.ordered_groups().contains(&place);
+                    share[group.clone()].fill(if is_path { 0.0 } else { 0.5 });
+                    paths.extend(is_path.then(|| Path::new(count, group.clone())));
                     of_bit.resize(group.end, count);
                 }
                 None => of_bit.push(count),
             }
             count += 1;
         }
-        Self { of_bit, share, count }
+        Self { of_bit, share, paths: paths.into(), count }
+    }
+
+    pub(crate) fn bits(&self) -> usize {
+        self.of_bit.len()
+    }
+
+    pub(crate) fn paths(&self) -> &[Path] {
+        &self.paths
     }
 
     pub(crate) fn count(&self) -> usize {
         self.count
-    }
-
-    /// Of a number for each bit, the sum for each variable, by the bits' shares.
-    pub(crate) fn sums(&self, of_bits: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.count];
-        for ((&variable, share), x) in self.of_bit.iter().zip(&self.share).zip(of_bits) {
-            sums[variable] += share * x;
-        }
-        sums
     }
 }
 
@@ -53,21 +64,32 @@ pub(crate) struct Packed {
     bytes: Vec<u8>,
     /// For each [`WIDTH`] points, of each byte those of all of them.
     blocks: Vec<[u8; WIDTH]>,
+    /// For each path the level of each point, and room up to a multiple of [`WIDTH`].
+    levels: Vec<Vec<u32>>,
+    paths: Arc<[Path]>,
     width: usize,
     count: usize,
 }
 
 impl Packed {
-    pub(crate) fn new(bits: usize) -> Self {
-        Self { bytes: Vec::new(), blocks: Vec::new(), width: bits.div_ceil(8), count: 0 }
+    pub(crate) fn new(variables: &Variables) -> Self {
+        let (paths, width) = (variables.paths.clone(), variables.bits().div_ceil(8));
+        Self {
+            bytes: Vec::new(),
+            blocks: Vec::new(),
+            levels: vec![Vec::new(); paths.len()],
+            paths,
+            width,
+            count: 0,
+        }
     }
 
-    pub(crate) fn push(&mut self, bits: impl ExactSizeIterator<Item = bool>) {
+    pub(crate) fn push(&mut self, bits: &[bool]) {
         debug_assert_eq!(bits.len().div_ceil(8), self.width);
         let first = self.bytes.len();
         self.bytes.resize(first + self.width, 0);
-        for (i, bit) in bits.enumerate() {
-            self.bytes[first + i / 8] |= u8::from(bit) << (i % 8);
+        for (i, bit) in bits.iter().enumerate() {
+            self.bytes[first + i / 8] |= u8::from(*bit) << (i % 8);
         }
         let column = self.count % WIDTH;
         if column == 0 {
@@ -77,7 +99,17 @@ impl Packed {
         for (block, byte) in self.blocks[block..].iter_mut().zip(&self.bytes[first..]) {
             block[column] = *byte;
         }
+        for (levels, path) in self.levels.iter_mut().zip(self.paths.iter()) {
+            levels.resize((self.count + 1).next_multiple_of(WIDTH), 0);
+            levels[self.count] = path.level(bits) as u32;
+        }
         self.count += 1;
+    }
+
+    /// Takes each row.
+    pub(crate) fn extend(&mut self, points: ArrayView2<'_, bool>) {
+        let points = points.as_standard_layout();
+        points.rows().into_iter().for_each(|row| self.push(row.to_slice().expect("rows in order")));
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -89,7 +121,7 @@ impl Packed {
     }
 
     /// The points from `first` on, which is a multiple of [`WIDTH`]; of those that are missing, no bit is set.
-    pub(crate) fn block(&self, first: usize) -> &[[u8; WIDTH]] {
+    fn block(&self, first: usize) -> &[[u8; WIDTH]] {
         &self.blocks[first / WIDTH * self.width..][..self.width]
     }
 
@@ -101,18 +133,23 @@ impl Packed {
 /// The kernel at given θ.
 #[derive(Clone, Debug)]
 pub(crate) struct Similarity {
+    variables: Variables,
+    /// For each variable.
+    thetas: Vec<f64>,
     /// For each eight bits, the factor of each set of them that differs.
     tables: Vec<[f64; 256]>,
     /// For each bit, what the kernel is multiplied by where the bit comes to differ, and where it comes to agree.
     factors: Vec<[f64; 2]>,
+    paths: Vec<PathKernel>,
 }
 
 impl Similarity {
     /// With a logarithm of θ for each variable, or one for all.
     pub(crate) fn new(variables: &Variables, log_theta: &[f64]) -> Self {
-        let thetas: Vec<f64> = log_theta.iter().map(|&log| libm::exp(log)).collect();
+        let log_theta = |variable: usize| log_theta[if log_theta.len() == 1 { 0 } else { variable }];
+        let thetas: Vec<f64> = (0..variables.count).map(|variable| libm::exp(log_theta(variable))).collect();
         let factor = |(&variable, share): (&usize, &f64)| {
-            let exponent = share * thetas[if thetas.len() == 1 { 0 } else { variable }];
+            let exponent = share * thetas[variable];
             [libm::exp(-exponent), libm::exp(exponent)]
         };
         let factors: Vec<[f64; 2]> = variables.of_bit.iter().zip(&variables.share).map(factor).collect();
@@ -125,22 +162,170 @@ impl Similarity {
             }
             table
         });
-        Self { tables: tables.collect(), factors }
+        let tables = tables.collect();
+        let paths = variables.paths.iter().map(|path| path.kernel(log_theta(path.variable))).collect();
+        Self { variables: variables.clone(), thetas, tables, factors, paths }
     }
 
-    /// k of a packed point and each of a [block](Packed::block) of others.
-    pub(crate) fn with_block(&self, kernel: Kernel, a: &[u8], block: &[[u8; WIDTH]]) -> [f64; WIDTH] {
-        kernel.products(&self.tables, a, block)
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
     }
 
-    /// What k of two points is multiplied by when bit `i` of one of them is turned over.
-    pub(crate) fn factor(&self, i: usize, differs: bool) -> f64 {
-        self.factors[i][usize::from(differs)]
+    /// k of point `i` of `a` and each of `b` from `first` on, which is a multiple of [`WIDTH`].
+    pub(crate) fn with_block(
+        &self,
+        kernel: Kernel,
+        a: &Packed,
+        i: usize,
+        b: &Packed,
+        first: usize,
+    ) -> [f64; WIDTH] {
+        let mut products = kernel.products(&self.tables, a.row(i), b.block(first));
+        for (k, path) in self.paths.iter().enumerate() {
+            let correlations = path.of(a.levels[k][i] as usize);
+            for (product, level) in products.iter_mut().zip(&b.levels[k][first..]) {
+                *product *= correlations[*level as usize];
+            }
+        }
+        products
+    }
+
+    /// k of point `i` of `a` and each of `b`.
+    pub(crate) fn with_all(&self, kernel: Kernel, a: &Packed, i: usize, b: &Packed) -> Vec<f64> {
+        let firsts = (0..b.len()).step_by(WIDTH);
+        let mut all: Vec<f64> = firsts.flat_map(|first| self.with_block(kernel, a, i, b, first)).collect();
+        all.truncate(b.len());
+        all
+    }
+
+    /// What k of `bits` and each of `points` is multiplied by when these bits are turned over, added to `factors`.
+    pub(crate) fn after_move(
+        &self,
+        bits: &[bool],
+        turned: &[usize],
+        points: &Packed,
+        factors: &mut Vec<f64>,
+    ) {
+        factors.clear();
+        factors.resize(points.len(), 1.0);
+        for &i in turned {
+            if self.variables.share[i] == 0.0 {
+                continue;
+            }
+            let [differ, agree] = self.factors[i];
+            for (p, factor) in factors.iter_mut().enumerate() {
+                *factor *= if points.bit(p, i) == bits[i] { differ } else { agree };
+            }
+        }
+        for (k, path) in self.variables.paths.iter().enumerate() {
+            if turned.iter().any(|&i| path.has(i)) {
+                let mut moved = bits.to_vec();
+                turned.iter().for_each(|&i| moved[i] = !moved[i]);
+                let [before, after] = [bits, &moved].map(|bits| self.paths[k].of(path.level(bits)));
+                for (factor, &level) in factors.iter_mut().zip(&points.levels[k]) {
+                    *factor *= after[level as usize] / before[level as usize];
+                }
+            }
+        }
+    }
+
+    /// Draws a sign for each level of each variable that has no order, the same for all with probability ρ, and calls
+    /// `negative` with the bits of the negative ones.
+    pub(crate) fn draw_signs(&self, rng: &mut Rng, mut negative: impl FnMut(usize)) {
+        let (mut last, mut constant) = (usize::MAX, false);
+        for (i, &variable) in self.variables.of_bit.iter().enumerate() {
+            if variable != last {
+                (last, constant) = (variable, rng.random::<f64>() < libm::exp(-self.thetas[variable]));
+            }
+            // Which of two levels a free bit has is relative: the sign of the other is in the weight.
+            if !constant && self.variables.share[i] > 0.0 && rng.random::<bool>() {
+                negative(i);
+            }
+        }
+    }
+
+    /// For each path its eigenvectors and their weights.
+    pub(crate) fn path_vectors(&self) -> Vec<Vec<(f64, Vec<f64>)>> {
+        let vectors = |path: &Path| path.vectors(libm::log(self.thetas[path.variable]));
+        self.variables.paths.iter().map(vectors).collect()
+    }
+
+    /// k of two levels of a variable, given by their bits or, for a free bit, by what it is.
+    fn of_levels(&self, variable: usize, a: usize, b: usize) -> f64 {
+        let path = self.variables.paths.iter().position(|path| path.variable == variable);
+        match path {
+            Some(k) => self.paths[k].of(a)[b],
+            None if a == b => 1.0,
+            None => libm::exp(-self.thetas[variable]),
+        }
+    }
+
+    /// Averages over uniform levels; see [`effects`](crate::effects).
+    pub(crate) fn averages(&self, points: &Packed) -> Averages {
+        let (count, variables) = (points.len(), &self.variables);
+        let mut of_points = vec![1.0; count];
+        let (mut contrasts, mut own, mut of_all) = (Vec::new(), Vec::new(), 1.0);
+        let mut first = 0;
+        for variable in 0..variables.count {
+            let bits = variables.of_bit[first..].iter().take_while(|&&of| of == variable).count();
+            // A free bit has two levels, of which the second is the bit that is set.
+            let levels = if variables.share[first] == 1.0 { 2 } else { bits };
+            let level = |p: usize| match levels {
+                _ if variables.share[first] == 1.0 => usize::from(points.bit(p, first)),
+                _ => (0..bits).find(|&l| points.bit(p, first + l)).unwrap_or(0),
+            };
+            let k = |a: usize, b: usize| self.of_levels(variable, a, b);
+            let sums: Vec<f64> = (0..levels).map(|b| (0..levels).map(|a| k(a, b)).sum()).collect();
+            let (number, whole) = (levels as f64, sums.iter().sum::<f64>());
+            let at: Vec<usize> = (0..count).map(level).collect();
+            of_points.iter_mut().zip(&at).for_each(|(average, &level)| *average *= sums[level] / number);
+            of_all *= whole / (number * number);
+            for bit in 0..bits {
+                let set = if variables.share[first] == 1.0 { 1 } else { bit };
+                // The level against the mean of the others; one that has no others has no effect.
+                let others = (number - 1.0).max(1.0);
+                let contrast =
+                    |b: usize| if levels == 1 { 0.0 } else { k(set, b) - (sums[b] - k(set, b)) / others };
+                contrasts.push(at.iter().map(|&b| contrast(b) * number / sums[b]).collect());
+                let rest: f64 = (0..levels).filter(|&b| b != set).map(contrast).sum();
+                own.push((contrast(set) - rest / others) * number * number / whole);
+            }
+            first += bits;
+        }
+        Averages { of_points, contrasts, of_all, own, variables: variables.of_bit.clone() }
+    }
+
+    /// For each variable Σ Mᵢⱼ ∂ log k/∂ log θ over the pairs i < j of points.
+    pub(crate) fn slopes(&self, kernel: Kernel, upper: &[f64], size: usize, points: &Packed) -> Vec<f64> {
+        let count = points.len();
+        let mut all = 0.0;
+        for i in 0..count {
+            all += upper[i * size..][i + 1..count].iter().sum::<f64>();
+        }
+        let bits = self.variables.bits();
+        let (mut columns, mut slopes) = (Vec::with_capacity(size), vec![0.0; self.variables.count]);
+        for first in (0..bits).step_by(WIDTH) {
+            spins(points, first, size, &mut columns);
+            let forms = kernel.quadratic_forms(upper, size, &columns);
+            for (i, form) in (first..bits).zip(forms) {
+                // Spins that differ have the product −1.
+                let variable = self.variables.of_bit[i];
+                slopes[variable] -= self.variables.share[i] * self.thetas[variable] * 0.5 * (all - form);
+            }
+        }
+        for ((path, kernel), levels) in self.variables.paths.iter().zip(&self.paths).zip(&points.levels) {
+            for i in 0..count {
+                let of_level = kernel.slopes_of(levels[i] as usize);
+                let row = upper[i * size..][i + 1..count].iter().zip(&levels[i + 1..]);
+                slopes[path.variable] += row.map(|(m, level)| m * of_level[*level as usize]).sum::<f64>();
+            }
+        }
+        slopes
     }
 }
 
-/// Bits as spins, ±1, of [`WIDTH`] bits at a time a column each: those that start with bit `first`.
-pub(crate) fn spins(points: &Packed, first: usize, size: usize, spins: &mut Vec<[f64; WIDTH]>) {
+/// Bits as spins, ±1, a column each: [`WIDTH`] of them, from `first` on.
+fn spins(points: &Packed, first: usize, size: usize, spins: &mut Vec<[f64; WIDTH]>) {
     spins.clear();
     let spin = |byte: u8, w: usize| if byte >> w & 1 == 1 { 1.0 } else { -1.0 };
     spins.extend((0..points.len()).map(|i| {
@@ -157,10 +342,10 @@ mod tests {
     use super::*;
 
     fn between(similarity: &Similarity, a: &[bool], b: &[bool]) -> f64 {
-        let mut points = Packed::new(a.len());
-        (0..10).for_each(|_| points.push(b.iter().copied()));
-        points.push(a.iter().copied());
-        let kernels = similarity.with_block(Kernel::available()[0], points.row(10), points.block(8));
+        let mut points = Packed::new(&similarity.variables);
+        (0..10).for_each(|_| points.push(b));
+        points.push(a);
+        let kernels = similarity.with_block(Kernel::available()[0], &points, 10, &points, 8);
         assert_eq!(kernels[2], 1.0, "k(a, a)");
         assert_eq!(kernels[0], kernels[1]);
         kernels[0]
@@ -194,7 +379,7 @@ mod tests {
             let rho = (1.0 - e) / (1.0 + (g as f64 - 1.0) * e);
             assert!((kernel[0][1] / kernel[0][0] - rho).abs() < 1e-12);
         }
-        let similarity = Similarity::new(&Variables::new(8, layout.groups()), &log_theta);
+        let similarity = Similarity::new(&Variables::new(&layout), &log_theta);
         let level = |x: &[bool], variable: usize| match variable {
             0 => usize::from(x[0]),
             1 => (1..4).position(|i| x[i]).unwrap(),
@@ -210,27 +395,47 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_is_what_a_turned_bit_changes() {
-        let variables = Variables::new(20, &[3..7, 9..12]);
-        assert_eq!(variables.count(), 15);
-        let log_theta: Vec<f64> = (0..15).map(|i| -0.2 * f64::from(i)).collect();
+    fn factors_are_what_turned_bits_change() {
+        let layout = Layout::with_groups(20, vec![3..7, 9..12, 14..18]).unwrap();
+        let variables = Variables::new(&layout.with_ordered_groups(vec![0, 2]).unwrap());
+        assert_eq!(variables.count(), 12);
+        let log_theta: Vec<f64> = (0..12).map(|i| -0.2 * f64::from(i)).collect();
         let similarity = Similarity::new(&variables, &log_theta);
         let mut rng = rng(2);
-        for i in 0..20 {
+        let mut factors = Vec::new();
+        // Also of bits that break the groups.
+        for turned in [vec![0], vec![5], vec![3, 6], vec![9], vec![10, 11], vec![15, 16], vec![2, 4]] {
             let (a, b) = (Layout::free(20).random(&mut rng), Layout::free(20).random(&mut rng));
-            let mut turned = a.clone();
-            turned.flip(i);
-            let before = between(&similarity, &a, &b);
-            let after = between(&similarity, &turned, &b);
-            assert!((before * similarity.factor(i, a[i] != b[i]) / after - 1.0).abs() < 1e-12);
+            let mut moved = a.clone();
+            turned.iter().for_each(|&i| moved.flip(i));
+            let mut points = Packed::new(&variables);
+            points.push(&b);
+            similarity.after_move(&a, &turned, &points, &mut factors);
+            let (before, after) = (between(&similarity, &a, &b), between(&similarity, &moved, &b));
+            assert!((before * factors[0] / after - 1.0).abs() < 1e-12, "{turned:?}");
+        }
+    }
+
+    #[test]
+    fn ordered_levels_have_the_kernel_of_the_path() {
+        let layout = Layout::with_groups(9, vec![0..5, 6..9]).unwrap().with_ordered_groups(vec![0]).unwrap();
+        let similarity = Similarity::new(&Variables::new(&layout), &[-0.4, -1.0, 0.2]);
+        let path = Path::new(0, 0..5).kernel(-0.4);
+        for ab in 0..25 {
+            let point = |level: usize, bit: bool| {
+                (0..9).map(|i| i == level || i == 5 && bit || i == 7).collect::<Vec<_>>()
+            };
+            let expected = path.of(ab / 5)[ab % 5] * libm::exp(-libm::exp(-1.0));
+            let found = between(&similarity, &point(ab / 5, true), &point(ab % 5, false));
+            assert!((found - expected).abs() < 1e-14);
         }
     }
 
     #[test]
     fn bits_are_spins() {
-        let mut points = Packed::new(11);
-        points.push("10000000001".bytes().map(|b| b == b'1'));
-        points.push("01000000000".bytes().map(|b| b == b'1'));
+        let mut points = Packed::new(&Variables::new(&Layout::free(11)));
+        points.push(&"10000000001".bytes().map(|b| b == b'1').collect::<Vec<_>>());
+        points.push(&"01000000000".bytes().map(|b| b == b'1').collect::<Vec<_>>());
         let mut columns = Vec::new();
         spins(&points, 8, 8, &mut columns);
         assert_eq!(

@@ -1,0 +1,82 @@
+//! Main effects and interactions of the posterior, in closed form.
+//!
+//! The effect of a bit is what the value gains on average where the bit is set, against where it is not, all other
+//! variables being uniform over their levels (and the other levels of its own group as well). The interaction of two bits
+//! of different variables is what the effect of one gains where the other is set. The kernel is a product over variables, so
+//! its averages are products of the averages of each: for point p and a bit i of variable v,
+//! E k(x, xₚ) = Π aᵥ(p), and the contrast of bit i replaces aᵥ(p) by cᵢ(p). The same averages over both arguments give the prior
+//! variance of an effect, and the posterior's follows from the covariances with the observations.
+
+use plugin_api::Effect;
+
+use crate::kernel::WIDTH;
+use crate::posterior::Posterior;
+use crate::similarity::Packed;
+
+/// How many interactions are told: the strongest.
+const MOST_PAIRS: usize = 1000;
+
+/// Averages of the kernel over uniform levels.
+pub(crate) struct Averages {
+    /// For each point Π aᵥ(p).
+    pub(crate) of_points: Vec<f64>,
+    /// For each bit, of each point cᵢ(p)/aᵥ(p).
+    pub(crate) contrasts: Vec<Vec<f64>>,
+    /// The average over both arguments.
+    pub(crate) of_all: f64,
+    /// For each bit, what its contrast in both arguments multiplies that by.
+    pub(crate) own: Vec<f64>,
+    /// Which variable each bit belongs to.
+    pub(crate) variables: Vec<usize>,
+}
+
+/// The effects of all bits, then the strongest interactions in the order of their bits; values have this unit.
+pub(crate) fn effects(posterior: &Posterior, points: &Packed, unit: f64) -> Vec<Effect> {
+    let averages = posterior.factored.similarity.averages(points);
+    let Averages { of_points, contrasts, variables, .. } = &averages;
+    let weighted: Vec<f64> = of_points.iter().zip(&posterior.weights).map(|(a, w)| a * w).collect();
+    let bits = contrasts.len();
+    let mut terms: Vec<(Vec<usize>, f64)> =
+        (0..bits).map(|i| (vec![i], dot(&weighted, &contrasts[i]))).collect();
+    let mut pairs = Vec::new();
+    for i in 0..bits {
+        let with_i: Vec<f64> = weighted.iter().zip(&contrasts[i]).map(|(w, c)| w * c).collect();
+        let others = (i + 1..bits).filter(|&j| variables[j] != variables[i]);
+        pairs.extend(others.map(|j| (vec![i, j], dot(&with_i, &contrasts[j]))));
+    }
+    pairs.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then_with(|| a.0.cmp(&b.0)));
+    pairs.truncate(MOST_PAIRS);
+    pairs.sort_by(|a, b| a.0.cmp(&b.0));
+    terms.extend(pairs);
+    let deviations = deviations(posterior, &averages, &terms);
+    let effect = |((bits, size), deviation): ((Vec<usize>, f64), f64)| {
+        Effect::new(bits, unit * size, unit * deviation)
+    };
+    terms.into_iter().zip(deviations).map(effect).collect()
+}
+
+/// √(v(prior − cᵀK⁻¹c)) of each term, with its covariances c with the observations.
+fn deviations(posterior: &Posterior, averages: &Averages, terms: &[(Vec<usize>, f64)]) -> Vec<f64> {
+    let factored = &posterior.factored;
+    let mut packed = factored.buffers.numbers(0);
+    crate::kernel::pack(factored.inverse_factor(), factored.size, packed.vector());
+    let mut deviations = Vec::with_capacity(terms.len());
+    for chunk in terms.chunks(WIDTH) {
+        let mut block = vec![[0.0; WIDTH]; factored.size];
+        for (w, (bits, _)) in chunk.iter().enumerate() {
+            for (p, average) in averages.of_points.iter().enumerate() {
+                block[p][w] = average * bits.iter().map(|&i| averages.contrasts[i][p]).product::<f64>();
+            }
+        }
+        let explained = factored.kernel.squared_norms(&packed, &block);
+        for ((bits, _), explained) in chunk.iter().zip(explained) {
+            let prior = averages.of_all * bits.iter().map(|&i| averages.own[i]).product::<f64>();
+            deviations.push((posterior.amplitude * (prior - explained).max(0.0)).sqrt());
+        }
+    }
+    deviations
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
