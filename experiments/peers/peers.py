@@ -3,6 +3,7 @@
 An objective counts its calls; a peer calls it `budget` times, first at `initial` points chosen uniformly at random.
 """
 
+import collections
 import importlib.metadata
 import logging
 import tempfile
@@ -26,7 +27,6 @@ def optuna(objective, bits, initial, budget, seed, sampler=None):
     sampler = sampler or optuna.samplers.TPESampler
     sampler = sampler(multivariate=True, n_startup_trials=initial, seed=seed)
     study = optuna.create_study(sampler=sampler)
-    # Two optuna parameters must not have the same name as a variable's level, so names are numbers.
     study.optimize(
         lambda trial: objective([trial.suggest_categorical(f"x{i}", [0, 1]) for i in range(bits)]), n_trials=budget
     )
@@ -65,6 +65,8 @@ def smac(objective, bits, initial, budget, seed):
             overwrite=True,
         )
         facade.optimize()
+        # How many proposals were found by the search, and how many were random.
+        objective.origins = dict(collections.Counter(known.origin for known in facade.runhistory.get_configs()))
 
 
 def ax(objective, bits, initial, budget, seed):

@@ -24,6 +24,8 @@ class Objective:
         self.problem = problem
         self.points, self.values, self.seconds = [], [], []
         self.seen = set()
+        # Where the points are from, if a peer says so.
+        self.origins = None
         self.since = time.process_time()
 
     def __call__(self, x):
@@ -74,6 +76,8 @@ def main():
                 "distinct": len(set(objective.points)),
                 "seconds_per_suggestion": round(sum(searching) / max(len(searching), 1), 6),
             }
+            if objective.origins:
+                result["origins"] = objective.origins
             if error:
                 result["error"] = error
             print(json.dumps(result), flush=True)

@@ -1,6 +1,8 @@
 //! SMAC's search for points of large expected improvement: the best of many random points and the best known ones, each
 //! improved by local search.
 
+use std::collections::BTreeSet;
+
 use plugin_api::rand::RngExt;
 use plugin_api::{Bits, Layout, Rng};
 use shared_variables::Variables;
@@ -26,7 +28,7 @@ pub(crate) struct Search<'s> {
 
 impl Search<'_> {
     /// What the local searches found, the best first; the same point as often as it was found.
-    pub(crate) fn challengers(&self, known: &[Bits], rng: &mut Rng) -> Vec<Bits> {
+    pub(crate) fn challengers(&self, known: BTreeSet<Bits>, rng: &mut Rng) -> Vec<Bits> {
         let found = self.starts(known, rng).into_iter().map(|start| self.climb(start, rng));
         let mut found: Vec<_> = found.map(|(improvement, levels)| (-improvement, levels)).collect();
         sort_with_random_ties(&mut found, rng);
@@ -35,10 +37,10 @@ impl Search<'_> {
 
     /// The random points of the largest improvement and the known ones of the lowest cost, each once. Random points stand in
     /// for known ones where these are few.
-    fn starts(&self, known: &[Bits], rng: &mut Rng) -> Vec<Vec<u32>> {
+    fn starts(&self, known: BTreeSet<Bits>, rng: &mut Rng) -> Vec<Vec<u32>> {
         let mut known: Vec<_> = known
-            .iter()
-            .map(|bits| self.variables.of_bits(bits))
+            .into_iter()
+            .map(|bits| self.variables.of_bits(&bits))
             .map(|levels| ((self.cost)(&levels), levels))
             .collect();
         sort_with_random_ties(&mut known, rng);
@@ -140,8 +142,6 @@ pub(crate) fn shuffle<T>(items: &mut [T], rng: &mut Rng) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use plugin_api::{Constraint, Literal, rng};
 
     use super::*;
@@ -150,7 +150,7 @@ mod tests {
         Layout::with_groups(12, vec![2..5, 7..11]).unwrap()
     }
 
-    fn observed(layout: &Layout, count: usize) -> Vec<Bits> {
+    fn observed(layout: &Layout, count: usize) -> BTreeSet<Bits> {
         let rng = &mut rng(8);
         let points = (0..1000).map(|_| layout.random(rng)).filter(|bits| layout.admits(bits));
         points.take(count).collect()
@@ -184,7 +184,7 @@ mod tests {
             let variables = Variables::of(&layout);
             let search =
                 Search { layout: &layout, variables: &variables, improvement: &rugged, cost: &rugged };
-            let found = search.challengers(&observed(&layout, 30), &mut rng(1));
+            let found = search.challengers(observed(&layout, 30), &mut rng(1));
             assert!(!found.is_empty() && found.iter().all(|bits| layout.admits(bits)));
             let values: Vec<f64> = found.iter().map(|bits| rugged(&variables.of_bits(bits))).collect();
             assert!(values.is_sorted_by(|one, two| one >= two));
@@ -204,7 +204,7 @@ mod tests {
         let zeros = |levels: &[u32]| 40.0 - ones(levels);
         let known = observed(&layout, 30);
         let search = Search { layout: &layout, variables: &variables, improvement: &ones, cost: &zeros };
-        let starts = search.starts(&known, &mut rng(1));
+        let starts = search.starts(known.clone(), &mut rng(1));
         assert_eq!(starts.len(), 20);
         let mut counts: Vec<f64> = known.iter().map(|bits| bits.count_ones() as f64).collect();
         counts.sort_by(|one, two| two.total_cmp(one));
@@ -221,7 +221,7 @@ mod tests {
         let variables = Variables::of(&layout);
         let search = Search { layout: &layout, variables: &variables, improvement: &rugged, cost: &rugged };
         for known in [0, 1, 9, 10, 11] {
-            assert_eq!(search.starts(&observed(&layout, known), &mut rng(1)).len(), 20, "{known}");
+            assert_eq!(search.starts(observed(&layout, known), &mut rng(1)).len(), 20, "{known}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! What bits do on average over all points: exact for trees.
 //!
-//! All variables are independent and uniform. The effect of a free bit is E[f | 1] − E[f | 0], that of a level of a group
-//! E[f | level] − E[f], and that of a pair is one of these, of the other: E[f | 11] − E[f | 10] − E[f | 01] + E[f | 00] for
+//! All variables are independent and uniform. The effect of a free bit is E(f | 1) − E(f | 0), that of a level of a group
+//! E(f | level) − E(f), and that of a pair is one of these, of the other: E(f | 11) − E(f | 10) − E(f | 01) + E(f | 00) for
 //! two free bits. A leaf with the value y and the share w of all points adds y·w·d to the effect of a bit, where d is
 //! (±1)/½ for a free bit that its path decides, and [level is in]/p − 1 for a group of whose levels the share p is in; for a pair it
 //! is the product of both. Where the path does not decide a variable, d is 0.

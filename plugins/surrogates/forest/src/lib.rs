@@ -160,9 +160,9 @@ impl RandomForest {
             improvement: &|levels| forest.improvement(levels),
             cost: &|levels| forest.mean(levels),
         };
-        let known: Vec<Bits> = self.observations.iter().map(|(bits, _)| bits.clone()).collect();
+        let known = self.observations.iter().map(|(bits, _)| bits.clone()).collect();
         // The forest's trees have used the seed itself.
-        let mut found = search.challengers(&known, &mut rng(!seed));
+        let mut found = search.challengers(known, &mut rng(!seed));
         found.reverse();
         found
     }

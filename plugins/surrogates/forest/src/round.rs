@@ -63,12 +63,12 @@ impl Round {
         rng: &mut Rng,
     ) -> Option<(Bits, Origin)> {
         while !self.challengers.is_empty() {
-            let (candidate, origin) = match rng.random::<f64>() < random {
-                true => (Some(layout.random(rng)).filter(|bits| layout.admits(bits)), Origin::Random),
-                false => (self.challengers.pop(), Origin::Search),
+            let is_random = rng.random::<f64>() < random;
+            let interleaved = is_random.then(|| random_point(layout, |_| false, rng)).flatten();
+            let (candidate, origin) = match interleaved {
+                Some(point) => (point, Origin::Random),
+                None => (self.challengers.pop()?, Origin::Search),
             };
-            // A random point that is not admitted was never there.
-            let Some(candidate) = candidate else { continue };
             if !is_known(&candidate) {
                 return Some((candidate, origin));
             }
@@ -118,6 +118,16 @@ mod tests {
         }
         // Five standard deviations, of √(2000·.2·.8) each.
         assert!((310..=490).contains(&random), "{random} of 2000");
+    }
+
+    #[test]
+    fn a_challenger_comes_in_the_place_of_a_random_point_where_rules_leave_none_to_be_found() {
+        let of = (0..64).map(|bit| plugin_api::Literal::new(bit, 1)).collect();
+        let rule = plugin_api::Constraint::Exactly { count: 1, of };
+        let layout = Layout::free(64).with_constraints(vec![rule]).unwrap();
+        let challenger: Bits = (0..64).map(|i| i == 5).collect();
+        let next = round(vec![challenger.clone()]).next(1.0, &layout, |_| false, &mut rng(1));
+        assert_eq!(next, Some((challenger, Origin::Search)));
     }
 
     #[test]
