@@ -73,10 +73,12 @@ pub fn read(folder: &Path) -> Vec<Incident> {
     parse_lines(&std::fs::read(folder.join(INCIDENTS)).unwrap_or_default()).collect()
 }
 
-/// How each try of an evaluation ended that ended with the process.
+/// How each try of an evaluation ended that ended with the process. Where somebody else killed it, it was no try.
 pub fn deaths(incidents: &[Incident], evaluation: usize) -> impl Iterator<Item = Outcome> {
     incidents.iter().filter_map(move |incident| match incident {
-        Incident::Died { timed_out, reason, .. } if incident.evaluation() == Some(evaluation) => {
+        Incident::Died { timed_out, reason, .. }
+            if incident.evaluation() == Some(evaluation) && incident.is_its_own() =>
+        {
             let reason = reason.clone();
             Some(if *timed_out { Outcome::TimedOut(reason) } else { Outcome::Failed(reason) })
         }
@@ -116,6 +118,7 @@ mod tests {
         let incidents = [
             died(seventh.clone(), false, "killed by SIGSEGV"),
             died(None, false, "killed by SIGKILL"),
+            died(seventh.clone(), false, "killed by SIGKILL"),
             died(seventh, true, "no value within 30s"),
             Incident::Failed { reason: "gave up".to_owned() },
         ];

@@ -5,7 +5,7 @@
 //! taken from the journal instead of being made again, and where the journal ends the trial goes on.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -172,21 +172,42 @@ pub fn is_finished(folder: &Path) -> bool {
 fn lock(file: &File, path: &Path) -> Result<(), RecordError> {
     let begun = Instant::now();
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(TryLockError::WouldBlock) => {
+        match try_lock(file) {
+            Ok(true) => return Ok(()),
+            Ok(false) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            Ok(false) => {
                 let path = path.display();
                 return Err(RecordError(format!("another process is writing to {path}")));
             }
-            Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
                 tracing::warn!("this file system has no locks: nothing else may run {}", path.display());
                 return Ok(());
             }
-            Err(TryLockError::Error(error)) => return Err(RecordError::cannot("lock", path)(error)),
+            Err(error) => return Err(RecordError::cannot("lock", path)(error)),
         }
+    }
+}
+
+/// Whether this process has the file now. The lock is the process's and not the file's: what a plugin forks does not keep
+/// it.
+#[cfg(unix)]
+fn try_lock(file: &File) -> std::io::Result<bool> {
+    use rustix::fs::{FlockOperation, fcntl_lock};
+    use rustix::io::Errno;
+    match fcntl_lock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
+        Err(Errno::NOLCK | Errno::NOSYS | Errno::INVAL) => Err(std::io::ErrorKind::Unsupported.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn try_lock(file: &File) -> std::io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
     }
 }
 

@@ -89,7 +89,6 @@ impl Progress {
         if let Style::Bars { bars, all, .. } = &mut self.style {
             *all = bars.add(ProgressBar::new(self.evaluations.1 as u64));
             all.set_style(style("{prefix:<28} {bar:30} {pos}/{len} evaluations, {elapsed}{msg}"));
-            all.enable_steady_tick(Duration::from_millis(200));
         }
         self.show_all();
         self.say("begins", json!({}));
@@ -112,7 +111,7 @@ impl Progress {
         match message {
             Message::Begins(step) => self.doing(id, step),
             Message::Advanced { evaluation, best } => self.evaluated(id, *evaluation, *best),
-            Message::Alive | Message::Failed { .. } => {}
+            Message::Alive | Message::Failed { .. } | Message::Ended(_) => {}
         }
     }
 
@@ -200,6 +199,8 @@ impl Progress {
         if let Style::Bars { all, .. } = &self.style {
             all.set_prefix(format!("{}/{} trials", self.done, self.trials));
             all.set_position(self.evaluations.0 as u64);
+            // A thread of its own for this is one that may not be had.
+            all.tick();
             all.set_message(left.map(|left| format!(", about {} left", duration(left))).unwrap_or_default());
         }
     }
