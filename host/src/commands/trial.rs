@@ -26,7 +26,7 @@ pub(super) fn trial(arguments: &TrialArguments, format: LogFormat) -> ExitCode {
         jobs: 1,
         fail_fast: false,
         limits: Limits { patience: PATIENCE, step_timeout: None },
-        plugins: plugins.clone(),
+        plugins: plugins.absolute(),
         allow_changed_plugins: *allow_changed_plugins,
     };
     match run_one(folder, &id, &executor, &mut Progress::new(false, format)) {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Outcome;
 use super::{Step, parse_lines};
+use crate::files;
 
 const INCIDENTS: &str = "incidents.jsonl";
 
@@ -62,7 +63,7 @@ impl Incident {
 /// Adds an incident to a trial's folder; it is on disk before this returns.
 pub fn add(folder: &Path, incident: &Incident) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(folder.join(INCIDENTS))?;
+    let mut file = files::open(&folder.join(INCIDENTS), files::Access::Append)?;
     let line = serde_json::to_string(incident).expect("an incident is plain data");
     file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_all()
@@ -70,7 +71,7 @@ pub fn add(folder: &Path, incident: &Incident) -> std::io::Result<()> {
 
 /// The incidents so far.
 pub fn read(folder: &Path) -> Vec<Incident> {
-    parse_lines(&std::fs::read(folder.join(INCIDENTS)).unwrap_or_default()).collect()
+    parse_lines(&files::read(&folder.join(INCIDENTS)).unwrap_or_default()).collect()
 }
 
 /// How each try of an evaluation ended that ended with the process. Where somebody else killed it, it was no try.

@@ -48,6 +48,7 @@ pub fn run(
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
     let (folder, _lock) = prepare(plan, place, allow_changed_plugins)?;
+    let folder = absolute(&folder)?;
     let job = |trial: crate::plan::Trial<'_>| Job::new(trial.id(), &trial.setting.keys);
     let jobs: Vec<Job> = plan.trials().map(job).collect();
     let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(job.id.to_string())));
@@ -70,9 +71,15 @@ pub fn run_one(
     })?;
     let job = Job::new(trial.id, &trial.keys);
     progress.begin(1, std::slice::from_ref(&job));
-    let Ended { failed, stopped } = executor.execute(folder, vec![job], &Stop::on_request()?, progress)?;
+    let folder = absolute(folder)?;
+    let Ended { failed, stopped } = executor.execute(&folder, vec![job], &Stop::on_request()?, progress)?;
     progress.end();
-    Ok(Outcome { folder: folder.to_owned(), failed, stopped })
+    Ok(Outcome { folder, failed, stopped })
+}
+
+/// A path that means the same when a plugin has changed the current folder.
+fn absolute(path: &Path) -> Result<PathBuf, Diagnostic> {
+    std::path::absolute(path).map_err(|error| Diagnostic::new("the current folder is gone").because(error))
 }
 
 /// The program that is running, also where another has taken its place on disk since.

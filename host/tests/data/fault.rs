@@ -27,7 +27,10 @@ impl Benchmark for Fault {
         if point[0] == 1 && point[1] == 1 {
             self.fail(point)?;
         }
-        Ok(point.iter().map(|&level| f64::from(level)).sum::<f64>().into())
+        let sum = point.iter().map(|&level| f64::from(level)).sum::<f64>();
+        // As far apart as numbers can be.
+        let huge = if sum > 3.0 { 1e308 } else { -1e308 };
+        Ok(if self.0.fault == "huge" { huge } else { sum }.into())
     }
 }
 
@@ -40,8 +43,9 @@ impl Fault {
 
     fn fail(&self, point: &Point) -> Result<()> {
         match self.0.fault.as_str() {
-            "none" => {}
+            "none" | "huge" => {}
             "error" => return Err(Error::new("the reagent ran out")),
+            "colours" => return Err(Error::new("\u{1b}]0;owned\u{7}\u{1b}[2Jgone\u{9b}31m")),
             "panic" => panic!("the robot fell over"),
             // SAFETY: none; this is the crash of a plugin that promised what it did not keep.
             "segfault" => unsafe { std::ptr::null_mut::<u8>().write_volatile(1) },

@@ -16,6 +16,7 @@ use super::protocol::Message;
 use crate::diagnostic::LogFormat;
 use crate::plan::TrialId;
 use crate::record::Step;
+use crate::text::say;
 
 /// How often a line appears where there is no terminal.
 const SELDOM: Duration = Duration::from_secs(10);
@@ -151,9 +152,9 @@ impl Progress {
     /// Something to read, above the bars.
     pub(super) fn print(&self, line: &str) {
         match &self.style {
-            Style::Bars { bars, .. } => bars.suspend(|| eprintln!("{line}")),
-            Style::Json => eprintln!("{}", json!({ "progress": "said", "line": line })),
-            Style::Lines | Style::Quiet => eprintln!("{line}"),
+            Style::Bars { bars, .. } => bars.suspend(|| say(&line)),
+            Style::Json => say(json!({ "progress": "said", "line": line })),
+            Style::Lines | Style::Quiet => say(&line),
         }
     }
 
@@ -170,7 +171,7 @@ impl Progress {
             let seconds = self.begun.elapsed().as_secs_f64();
             let left = self.left().map(|left| format!(", about {} left", duration(left))).unwrap_or_default();
             let (done, trials) = (self.done, self.trials);
-            eprintln!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds));
+            say(format!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds)));
         }
     }
 
@@ -239,7 +240,7 @@ impl Progress {
         if let (Some(line), Json::Object(mut more)) = (line.as_object_mut(), more) {
             line.append(&mut more);
         }
-        eprintln!("{line}");
+        say(&line);
     }
 }
 
