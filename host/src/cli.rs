@@ -160,6 +160,9 @@ pub struct TrialArguments {
     /// Be the process of the trial, for the host that watches over it.
     #[arg(long)]
     pub attached: bool,
+    /// Be the one that runs it, below its guard.
+    #[arg(long, requires = "attached")]
+    pub guarded: bool,
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,

@@ -18,4 +18,5 @@ pub mod trial;
 
 mod clock;
 mod files;
-mod text;
+mod parallel;
+pub mod text;

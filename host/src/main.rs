@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use host::cli::Arguments;
 use host::diagnostic::LogFormat;
+use host::text::PlainErrors;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
@@ -16,7 +17,12 @@ fn main() -> ExitCode {
 fn log_to_stderr(verbose: u8, format: LogFormat) {
     let level = ["warn", "info", "debug", "trace"][usize::from(verbose.min(3))];
     let filter = EnvFilter::try_from_env("HOST_LOG").unwrap_or_else(|_| EnvFilter::new(level));
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time();
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(|| PlainErrors)
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .without_time();
     match format {
         LogFormat::Text => logs.init(),
         LogFormat::Json => logs.json().init(),

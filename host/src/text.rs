@@ -1,6 +1,48 @@
-//! Numbers, times, plugins and tables as people read them.
+//! Numbers, times, plugins and tables as people read them; and what others wrote, so that it cannot play tricks on a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, Write};
 
 use serde_json::Value as Json;
+
+/// Says something on the error output. That nobody can read it is no reason to end.
+pub(crate) fn say(words: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", plain(&words.to_string()));
+}
+
+/// The text with every character that would move a cursor, change a colour, or turn the direction of writing shown by its
+/// number, as JSON has it: `\u001b`. Ends of lines and tabulators stay.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    let shown = |c: char| !is_control(c) || matches!(c, '\n' | '\t');
+    if text.chars().all(shown) {
+        return text.into();
+    }
+    text.chars()
+        .map(|c| if shown(c) { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) })
+        .collect::<String>()
+        .into()
+}
+
+fn is_control(c: char) -> bool {
+    // Marks that turn the direction of writing make one text look like another.
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What is written to it comes out [`plain`], or not at all where there is no room for it: a log is no reason to end.
+pub struct PlainErrors;
+
+impl Write for PlainErrors {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        let _ = io::stderr().write_all(plain(&text).as_bytes());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Columns of text, each as wide as its widest cell; the first left, the others right.
 pub(crate) fn columns(header: &[String], rows: &[Vec<String>]) -> String {
@@ -55,6 +97,16 @@ pub(crate) fn plugin<'o>(name: &str, options: impl Iterator<Item = (&'o String, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_would_play_tricks_on_a_terminal_is_shown_by_its_number() {
+        assert_eq!(plain("a\tb\nλ 漢"), "a\tb\nλ 漢");
+        assert_eq!(plain("\u{1b}[31mred\r\u{7}\u{7f}"), "\\u001b[31mred\\u000d\\u0007\\u007f");
+        assert_eq!(plain("\u{9b}2J \u{202e}txt"), "\\u009b2J \\u202etxt");
+        // In JSON it is the same text still.
+        let json = serde_json::to_string("\u{9b}2J").unwrap();
+        assert_eq!(serde_json::from_str::<String>(&plain(&json)).unwrap(), "\u{9b}2J");
+    }
 
     #[test]
     fn numbers_keep_the_digits_that_count() {

@@ -107,6 +107,45 @@ fn what_works_the_second_time_is_no_failure() {
 }
 
 #[test]
+fn a_process_that_somebody_kills_has_not_failed_at_its_evaluation() {
+    let benchmark = |folder: &Path, kills: usize| {
+        let folder = folder.display();
+        let options = format!("{{ fault: killed, folder: '{folder}', sleep: '{kills}' }}");
+        let manifest = manifest(&format!(
+            "evaluation: {{ retries: 0 }}\nbenchmark: {{ use: fault, options: {options} }}"
+        ));
+        manifest.replace("initial: 40", "initial: 8")
+    };
+    let (results, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let output = run(&benchmark(folder.path(), 3), results.path(), &[]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("the trial's process was killed from outside by SIGKILL"), "{stderr}");
+    let journal = &journals_in(&results.path().join("faults/r"))["annealing-seed1"];
+    assert_eq!(outcomes(&events(journal)), ["ok"]);
+    let trial = results.path().join("faults/r/trials/annealing-seed1");
+    let incidents = support::events(&std::fs::read_to_string(trial.join("incidents.jsonl")).unwrap());
+    assert!(incidents.len() >= 3);
+    for incident in &incidents {
+        assert_eq!((&incident["incident"], &incident["from-outside"]), (&"died".into(), &true.into()));
+    }
+    // The same objective when nobody kills it has the same journal, but for the option that says so.
+    let (sound, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert!(run(&benchmark(folder.path(), 0), sound.path(), &[]).status.success());
+    let sound = &journals_in(&sound.path().join("faults/r"))["annealing-seed1"];
+    assert_eq!(events(journal)[1..], events(sound)[1..]);
+
+    // A machine that kills it every time ends the trial, not the evaluation.
+    let (results, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let output = run(&benchmark(folder.path(), 1000), results.path(), &["--quiet"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("killed from outside by SIGKILL, 21 times at the same place"), "{stderr}");
+    let journal = &journals_in(&results.path().join("faults/r"))["annealing-seed1"];
+    assert_eq!(events(journal).last().unwrap()["event"], "evaluating");
+}
+
+#[test]
 fn a_failure_ends_the_trial_where_the_manifest_says_so_and_the_run_where_the_person_does() {
     let _snapshots = snapshots::in_folder("runs");
     let results = tempfile::tempdir().unwrap();

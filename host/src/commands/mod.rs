@@ -19,6 +19,7 @@ use crate::manifest::Source;
 use crate::manifest::overrides::Overrides;
 use crate::plan::Plan;
 use crate::record::Broken;
+use crate::text::{plain, say};
 
 /// The request was wrong.
 const WRONG: u8 = 2;
@@ -60,7 +61,7 @@ fn printed(printed: Printed) -> ExitCode {
 
 /// Prints what was asked for. A reader that has seen enough (`host … | head`) is no error.
 fn print(text: &str) -> ExitCode {
-    match writeln!(std::io::stdout(), "{text}") {
+    match writeln!(std::io::stdout(), "{}", plain(text)) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     }
@@ -68,7 +69,7 @@ fn print(text: &str) -> ExitCode {
 
 fn refuse(diagnostics: &[Diagnostic]) -> ExitCode {
     let blocks: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    eprintln!("{}", blocks.join("\n\n"));
+    say(blocks.join("\n\n"));
     WRONG.into()
 }
 
@@ -78,7 +79,7 @@ fn tell_broken(broken: &[Broken]) -> bool {
         let place = Some(Place::File(path.display().to_string(), *line, 1));
         let diagnostic = Diagnostic { place, ..Diagnostic::new("a journal is not what was written") };
         let hint = "its trial is left out; the rest of the run is as it was recorded";
-        eprintln!("{}", diagnostic.because(what).hint(hint));
+        say(diagnostic.because(what).hint(hint));
     }
     !broken.is_empty()
 }

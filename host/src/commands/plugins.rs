@@ -6,12 +6,13 @@ use super::Printed;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, describe as words};
+use crate::text::say;
 
 pub(super) fn list(plugins: &PluginArguments, as_json: bool) -> Printed {
     let folders = Folders::of(plugins, &[]);
     let (found, broken) = words::find(&folders);
     for error in &broken {
-        eprintln!("warning: {error}");
+        say(format!("warning: {error}"));
     }
     if as_json {
         let list: Vec<Json> = found.iter().map(|plugin| words::json(plugin, false)).collect();

@@ -8,15 +8,15 @@ use serde_json::json;
 use super::{make_plan, print, refuse, tell_broken};
 use crate::cli::{Changes, RunArguments};
 use crate::diagnostic::{Diagnostic, LogFormat};
-use crate::plugins::PluginArguments;
 use crate::record::{PLAN, Place};
 use crate::report;
 use crate::run::progress::Progress;
 use crate::run::{self, Children, Executor, Failures, InProcess, Limits, Outcome};
+use crate::text::say;
 
 pub(super) fn run(arguments: &RunArguments, format: LogFormat) -> ExitCode {
     match try_run(arguments, format) {
-        Ok(outcome) => finish(&outcome, &arguments.changes.plugins, format),
+        Ok(outcome) => finish(&outcome, arguments, format),
         Err(diagnostics) => refuse(&diagnostics),
     }
 }
@@ -31,7 +31,7 @@ fn try_run(arguments: &RunArguments, format: LogFormat) -> Result<Outcome, Vec<D
 }
 
 fn executor(arguments: &RunArguments) -> Box<dyn Executor> {
-    let plugins = arguments.changes.plugins.clone();
+    let plugins = arguments.changes.plugins.absolute();
     let (allow_changed_plugins, fail_fast) = (arguments.allow_changed_plugins, arguments.fail_fast);
     if arguments.in_process {
         return Box::new(InProcess { plugins, allow_changed_plugins, fail_fast });
@@ -50,15 +50,15 @@ fn executor(arguments: &RunArguments) -> Box<dyn Executor> {
 }
 
 /// Says how the run ended, and makes its report.
-fn finish(outcome: &Outcome, plugins: &PluginArguments, format: LogFormat) -> ExitCode {
+fn finish(outcome: &Outcome, arguments: &RunArguments, format: LogFormat) -> ExitCode {
     show_failures(&outcome.failed, format);
     if outcome.stopped {
-        let command = resume_command(&outcome.folder, plugins);
+        let command = resume_command(&outcome.folder, arguments);
         match format {
             LogFormat::Text => {
-                eprintln!("stopped; every finished evaluation is kept. To go on:\n  {command}");
+                say(format!("stopped; every finished evaluation is kept. To go on:\n  {command}"));
             }
-            LogFormat::Json => eprintln!("{}", json!({ "progress": "stopped", "to_go_on": command })),
+            LogFormat::Json => say(json!({ "progress": "stopped", "to_go_on": command })),
         }
     }
     let folder = outcome.folder.display();
@@ -66,13 +66,13 @@ fn finish(outcome: &Outcome, plugins: &PluginArguments, format: LogFormat) -> Ex
     match report::report(std::slice::from_ref(&outcome.folder), None) {
         Ok(made) => {
             let whole = !tell_broken(&made.broken);
-            made.flaws.iter().for_each(|flaw| eprintln!("{flaw}"));
+            made.flaws.iter().for_each(|flaw| say(&flaw));
             let printed = print(&format!("{}\n\nreport: {}\n{folder}", made.table, made.page.display()));
             if done && whole && made.flaws.is_empty() { printed } else { ExitCode::FAILURE }
         }
         // The journals are there, and say all that the report would.
         Err(diagnostic) => {
-            eprintln!("{diagnostic}");
+            say(&diagnostic);
             print(&folder.to_string());
             ExitCode::FAILURE
         }
@@ -109,22 +109,24 @@ pub(super) fn show_failures(failed: &Failures, format: LogFormat) {
     for (id, reason) in failed {
         match format {
             LogFormat::Text => {
-                eprintln!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         "));
+                say(format!("error: trial `{id}` failed\n  cause: {}", reason.replace('\n', "\n         ")));
             }
             LogFormat::Json => {
-                eprintln!("{}", json!({ "progress": "failed", "trial": id, "reason": reason }));
+                say(json!({ "progress": "failed", "trial": id, "reason": reason }));
             }
         }
     }
 }
 
 /// The command that goes on with this run.
-fn resume_command(folder: &Path, plugins: &PluginArguments) -> String {
+fn resume_command(folder: &Path, arguments: &RunArguments) -> String {
+    let plugins = &arguments.changes.plugins;
     let mut words =
         vec!["host".to_owned(), "run".to_owned(), "--resume".to_owned(), folder.display().to_string()];
     for directory in &plugins.directories {
         words.extend(["--plugin-dir".to_owned(), directory.display().to_string()]);
     }
+    words.extend(arguments.allow_changed_plugins.then(|| "--allow-changed-plugins".to_owned()));
     words.extend(plugins.allow_insecure.then(|| "--allow-insecure-plugins".to_owned()));
     let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c));
     let quoted =

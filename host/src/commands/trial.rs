@@ -8,14 +8,17 @@ use crate::cli::TrialArguments;
 use crate::diagnostic::{Diagnostic, LogFormat};
 use crate::plan::TrialId;
 use crate::run::progress::Progress;
-use crate::run::{Children, Limits, PATIENCE, child, run_one};
+use crate::run::{Children, Limits, PATIENCE, child, guard, run_one};
 
 pub(super) fn trial(arguments: &TrialArguments, format: LogFormat) -> ExitCode {
-    let TrialArguments { folder, id, plugins, attached, allow_changed_plugins } = arguments;
+    let TrialArguments { folder, id, plugins, attached, guarded, allow_changed_plugins } = arguments;
     let id: TrialId = match id.parse() {
         Ok(id) => id,
         Err(error) => return refuse(&[Diagnostic::new(format!("{error}"))]),
     };
+    if *attached && !guarded {
+        return guard::guard();
+    }
     if *attached {
         return child::child(folder, &id, plugins, *allow_changed_plugins);
     }
@@ -23,7 +26,7 @@ pub(super) fn trial(arguments: &TrialArguments, format: LogFormat) -> ExitCode {
         jobs: 1,
         fail_fast: false,
         limits: Limits { patience: PATIENCE, step_timeout: None },
-        plugins: plugins.clone(),
+        plugins: plugins.absolute(),
         allow_changed_plugins: *allow_changed_plugins,
     };
     match run_one(folder, &id, &executor, &mut Progress::new(false, format)) {

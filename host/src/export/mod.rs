@@ -13,6 +13,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::Diagnostic;
+use crate::files::Folder;
 use crate::record::tables::{Cell, Column, Table};
 use crate::record::{Broken, RunFolder, TrialFiles};
 
@@ -64,20 +65,26 @@ pub struct Exported {
 pub fn export(folder: &Path, format: Format, output: Option<&Path>) -> Result<Exported, Diagnostic> {
     let run = RunFolder::open(folder)?;
     let place = output.unwrap_or(folder);
+    let shown = place.to_owned();
     let cannot =
-        |error: io::Error| Diagnostic::new(format!("cannot write into {}", place.display())).because(error);
-    std::fs::create_dir_all(place).map_err(cannot)?;
+        |error: io::Error| Diagnostic::new(format!("cannot write into {}", shown.display())).because(error);
+    let place = Folder::make(place).map_err(cannot)?;
     let mut exported = Exported { files: Vec::new(), broken: Vec::new() };
     for table in Table::ALL {
-        let path = place.join(format!("{}.{}", table.name(), format.extension()));
-        exported.broken = write(&run, table, format, &path).map_err(cannot)?;
-        exported.files.push(path);
+        let name = format!("{}.{}", table.name(), format.extension());
+        place
+            .replace_with(&name, |file| {
+                exported.broken = write(&run, table, format, file.try_clone()?)?;
+                Ok(())
+            })
+            .map_err(cannot)?;
+        exported.files.push(place.path().join(name));
     }
     Ok(exported)
 }
 
-fn write(run: &RunFolder, table: Table, format: Format, path: &Path) -> io::Result<Vec<Broken>> {
-    let mut sink = format.sink(BufWriter::new(File::create(path)?), table.columns(&run.sweep))?;
+fn write(run: &RunFolder, table: Table, format: Format, file: File) -> io::Result<Vec<Broken>> {
+    let mut sink = format.sink(BufWriter::new(file), table.columns(&run.sweep))?;
     let take = |trial: TrialFiles| table.rows(&trial, &run.sweep, |row| sink.row(row));
     let broken = run.each(|trial| trial, take)?;
     sink.finish()?;

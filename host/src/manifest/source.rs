@@ -37,6 +37,10 @@ impl Source {
             return Err(Diagnostic::new(format!("{label} is too long for a manifest"))
                 .because(format!("it has more than {} MB", LONGEST / 1_000_000)));
         }
+        // Some editors put a mark before the text that says how it is encoded.
+        if let Some(rest) = text.strip_prefix('\u{feff}') {
+            text = rest.to_owned();
+        }
         let base = path.parent().unwrap_or(Path::new("")).to_owned();
         let base = std::path::absolute(&base).or_else(|_| std::env::current_dir());
         let base = base.map_err(|error| Diagnostic::new("the current folder is gone").because(error))?;

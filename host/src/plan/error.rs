@@ -23,6 +23,8 @@ pub enum PlanError {
     Groups { solver: String, surrogate: String },
     #[error("solver `{solver}` does not keep constraints such as: {constraint}")]
     Constraint { solver: String, constraint: String },
+    #[error("a penalty of {l1:e} for each of {bits} bits is too high to count with")]
+    Penalty { l1: f64, bits: usize },
     #[error("{initial} initial points in a space of {points}")]
     SmallSpace { initial: usize, points: usize },
 }
@@ -46,6 +48,7 @@ impl From<PlanError> for Diagnostic {
             PlanError::SmallSpace { points, .. } => {
                 diagnostic.hint(format!("set `budget.initial` to at most {points}"))
             }
+            PlanError::Penalty { .. } => diagnostic.hint("below 1e100 in all, sums and squares stay finite"),
             PlanError::TooMany { .. } => {
                 diagnostic.hint("fewer seeds or sweep values, in several experiments")
             }

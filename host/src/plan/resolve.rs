@@ -30,7 +30,8 @@ pub(super) fn setting(
         manifest.methods.iter().map(|method| resolver.method(method, bits.as_ref())).collect();
     let (benchmark, space) = benchmark?;
     resolver.initial_design(manifest, &space);
-    let (encoder, _) = encoder?;
+    let (encoder, layout) = encoder?;
+    resolver.penalty(manifest, layout.dimension());
     let setting = Setting {
         sweep,
         keys: manifest.settings.clone(),
@@ -233,6 +234,15 @@ impl Resolver<'_> {
             let words = own.map_or_else(|| constraint.to_string(), |own| bits.space.describe_constraint(own));
             let error = PlanError::Constraint { solver: used.name.clone(), constraint: words };
             self.mistakes.push(Mistake::at(&used.path, error));
+        }
+    }
+
+    fn penalty(&mut self, manifest: &Manifest, bits: usize) {
+        const MOST: f64 = 1e100;
+        let l1 = manifest.settings.penalty.l1;
+        if l1 * bits as f64 > MOST {
+            let path = KeyPath::root().join("penalty").join("l1");
+            self.mistakes.push(Mistake::at(&path, PlanError::Penalty { l1, bits }));
         }
     }
 

@@ -11,8 +11,8 @@ pub fn find(folders: &Folders) -> (Vec<Description>, Vec<FileError>) {
     let mut found = Vec::new();
     let mut broken = Vec::new();
     for (kind, path) in folders.all() {
-        match folders.open(kind, &path) {
-            Ok(plugin) => found.push(plugin.description().clone()),
+        match folders.describe(kind, &path) {
+            Ok(description) => found.push(description),
             Err(error) => broken.push(error),
         }
     }

@@ -1,13 +1,14 @@
 //! From a name to a file; the nearest name when there is none.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use plugin_api::Kind;
-use plugin_api::load::{LoadError, Plugin};
+use plugin_api::load::{Description, LoadError, Plugin};
 
-use super::PluginArguments;
-use super::trust::{self, Insecure};
+use super::trust::{self, Insecure, Refused};
+use super::{PluginArguments, private};
 use crate::diagnostic::nearest;
 
 /// The variable that names folders of plugins, separated as in `PATH`.
@@ -42,20 +43,41 @@ impl Folders {
             // An empty entry would mean the current folder.
             folders.extend(std::env::split_paths(&variable).filter(|path| path.is_absolute()));
         }
-        let executable = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-        if let Some(folder) = executable.as_deref().and_then(Path::parent) {
-            folders.extend([folder.to_owned(), folder.join("plugins")]);
+        // Its folder is there also where another program has taken its place in it.
+        let executable = std::env::current_exe().ok();
+        let folder = executable.as_deref().and_then(Path::parent).and_then(|path| path.canonicalize().ok());
+        if let Some(folder) = folder {
+            folders.extend([folder.clone(), folder.join("plugins")]);
         }
         folders.extend(user_folder());
         Self { folders, allow_insecure: plugins.allow_insecure }
     }
 
-    /// Opens a file as a plugin of this kind, unless others could have put their code into it: loading is running.
-    pub fn open(&self, kind: Kind, path: &Path) -> Result<Plugin, FileError> {
-        if !self.allow_insecure {
-            trust::check(path).map_err(FileError::Insecure)?;
-        }
-        Plugin::load_kind(path, kind).map_err(FileError::Load)
+    /// Opens a file as a plugin of this kind, unless others could have put their code into it: loading is running. What is
+    /// loaded is a copy of what was checked, which comes with it.
+    pub fn open(&self, kind: Kind, path: &Path) -> Result<(Plugin, File), FileError> {
+        let unreadable = |cause| FileError::Load(LoadError::Unreadable { path: path.to_owned(), cause });
+        let (file, real) = self.checked(path)?;
+        let copy = private::copy(file).map_err(unreadable)?;
+        let own = copy.try_clone().map_err(unreadable)?;
+        Ok((Plugin::load_file(copy, &real, kind).map_err(FileError::Load)?, own))
+    }
+
+    /// The same for a plugin that only says what it is, without a copy.
+    pub fn describe(&self, kind: Kind, path: &Path) -> Result<Description, FileError> {
+        let (file, real) = self.checked(path)?;
+        let plugin = Plugin::load_file(file, &real, kind).map_err(FileError::Load)?;
+        Ok(plugin.description().clone())
+    }
+
+    fn checked(&self, path: &Path) -> Result<(File, PathBuf), FileError> {
+        let opened = if self.allow_insecure { trust::open_anyway(path) } else { trust::open(path) };
+        opened.map_err(|refused| match refused {
+            Refused::Insecure(insecure) => FileError::Insecure(insecure),
+            Refused::Unreadable(cause) => {
+                FileError::Load(LoadError::Unreadable { path: path.to_owned(), cause })
+            }
+        })
     }
 
     /// The folders that exist, as people read them.

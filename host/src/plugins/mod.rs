@@ -2,9 +2,11 @@
 
 pub mod describe;
 pub mod locate;
+mod private;
 pub mod trust;
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -23,6 +25,15 @@ pub struct PluginArguments {
     /// Load plugins even where other users of this machine could have changed them.
     #[arg(long = "allow-insecure-plugins")]
     pub allow_insecure: bool,
+}
+
+impl PluginArguments {
+    /// The same, whatever the current folder becomes.
+    pub fn absolute(&self) -> Self {
+        let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let directories = self.directories.iter().map(absolute).collect();
+        Self { directories, allow_insecure: self.allow_insecure }
+    }
 }
 
 /// Why there is no such plugin.
@@ -51,12 +62,25 @@ impl From<OpenError> for Diagnostic {
     }
 }
 
+/// A plugin, and the file that it was loaded from.
+pub struct Loaded {
+    pub plugin: Rc<Plugin>,
+    file: File,
+}
+
+impl Loaded {
+    /// The SHA-256 of the very bytes that were loaded.
+    pub fn sha256(&self) -> std::io::Result<[u8; 32]> {
+        private::sha256(&self.file)
+    }
+}
+
 /// Opens plugins as they are asked for, each file once.
 pub struct Plugins {
     folders: Folders,
     /// What a path in a manifest starts from.
     base: PathBuf,
-    loaded: BTreeMap<PathBuf, Rc<Plugin>>,
+    loaded: BTreeMap<PathBuf, Loaded>,
 }
 
 impl Plugins {
@@ -77,14 +101,15 @@ impl Plugins {
                 folders: self.folders.names(),
             })?
         };
-        if let Some(plugin) = self.loaded.get(&path)
-            && plugin.description().kind == kind
+        if let Some(loaded) = self.loaded.get(&path)
+            && loaded.plugin.description().kind == kind
         {
-            return Ok(plugin.clone());
+            return Ok(loaded.plugin.clone());
         }
         let failed = |source| OpenError::File { kind, name: name.to_owned(), source };
-        let plugin = Rc::new(self.folders.open(kind, &path).map_err(failed)?);
-        self.loaded.insert(path, plugin.clone());
+        let (plugin, file) = self.folders.open(kind, &path).map_err(failed)?;
+        let plugin = Rc::new(plugin);
+        self.loaded.insert(path, Loaded { plugin: plugin.clone(), file });
         Ok(plugin)
     }
 
@@ -94,7 +119,7 @@ impl Plugins {
     }
 
     /// Every plugin that was opened so far.
-    pub fn loaded(&self) -> impl Iterator<Item = &Plugin> {
-        self.loaded.values().map(Rc::as_ref)
+    pub fn loaded(&self) -> impl Iterator<Item = &Loaded> {
+        self.loaded.values()
     }
 }

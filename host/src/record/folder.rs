@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::identity::{Identity, plugin_files};
+use super::identity::Identity;
 use super::journal::JOURNAL;
 use super::lock::Lock;
 use super::{PLAN, TRIALS, write_trials};
@@ -37,10 +37,10 @@ pub fn prepare(
                     .hint(format!("`host run --resume {}` goes on with its own plan", folder.display())));
             }
             if allow_changed_plugins {
-                identity.plugins = plugin_files(&plan.plugins)?;
+                identity = Identity::of(plan)?;
                 identity.write(&folder)?;
             } else {
-                identity.check_plugins(&plan.plugins)?;
+                identity.check_programs(&plan.plugins)?;
             }
             write_trials(&folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
             return Ok((folder, lock));

@@ -4,16 +4,21 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use sha2::{Digest, Sha256};
 
 use super::FORMAT;
 use super::folder::cannot;
 use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::plan::{Plan, hex};
-use crate::plugins::Plugins;
+use crate::plugins::{Loaded, Plugins};
 
 const IDENTITY: &str = "identity.json";
+
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const CHANGED: &str = "with the old one, the results are what they would have been; --resume --allow-changed-plugins goes on \
+                       with this one from what is recorded";
 
 /// What was run. It stands outside the journals because the files of plugins differ between machines and
 /// builds, and journals do not.
@@ -42,15 +47,14 @@ impl Identity {
     /// What is run when this plan is run now.
     pub(super) fn of(plan: &Plan) -> Result<Self, Diagnostic> {
         let plugins = plugin_files(&plan.plugins)?;
-        let host = env!("CARGO_PKG_VERSION").to_owned();
-        Ok(Self { format: FORMAT, plan: plan.hash.clone(), host, plugins })
+        Ok(Self { format: FORMAT, plan: plan.hash.clone(), host: VERSION.to_owned(), plugins })
     }
 
     /// That of a run's folder; `None` where there is none yet. One that cannot be read, or is of another format, is
     /// refused.
     pub fn read(folder: &Path) -> Result<Option<Self>, Diagnostic> {
         let path = folder.join(IDENTITY);
-        let bytes = match std::fs::read(&path) {
+        let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(cannot("read", &path, error)),
@@ -81,8 +85,14 @@ impl Identity {
         files::replace(&path, &text).map_err(|error| cannot("write", &path, error))
     }
 
-    /// Refuses plugins whose files are not those that the run was begun with.
-    pub fn check_plugins(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
+    /// Refuses plugins whose files are not those that the run was begun with, and this program where it is of another
+    /// version than the one that began it.
+    pub fn check_programs(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
+        if self.host != VERSION {
+            return Err(Diagnostic::new("the run was begun by another version of this program")
+                .because(format!("it was begun by host {}, and this is {VERSION}", self.host))
+                .hint(CHANGED));
+        }
         for now in plugin_files(plugins)? {
             let then = self.plugins.iter().find(|then| (&then.kind, &then.name) == (&now.kind, &now.name));
             let cause = match then {
@@ -94,25 +104,21 @@ impl Identity {
                 None => "the run was begun without it".to_owned(),
             };
             let message = format!("the {} `{}` has changed since the run was begun", now.kind, now.name);
-            return Err(Diagnostic::new(message).because(cause).hint(
-                "with the old file, the results are what they would have been; --resume --allow-changed-plugins goes on \
-                 with this one from what is recorded",
-            ));
+            return Err(Diagnostic::new(message).because(cause).hint(CHANGED));
         }
         Ok(())
     }
 }
 
-pub(super) fn plugin_files(plugins: &Plugins) -> Result<Vec<PluginFile>, Diagnostic> {
-    let file = |plugin: &plugin_api::load::Plugin| {
-        let description = plugin.description();
-        let bytes =
-            std::fs::read(&description.path).map_err(|error| cannot("read", &description.path, error))?;
+fn plugin_files(plugins: &Plugins) -> Result<Vec<PluginFile>, Diagnostic> {
+    let file = |loaded: &Loaded| {
+        let description = loaded.plugin.description();
+        let sha256 = loaded.sha256().map_err(|error| cannot("read", &description.path, error))?;
         Ok(PluginFile {
             kind: description.kind.to_string(),
             name: description.name.clone(),
             version: description.version.clone(),
-            sha256: hex(&Sha256::digest(bytes)),
+            sha256: hex(&sha256),
         })
     };
     plugins.loaded().map(file).collect()

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Outcome;
 use super::{Step, parse_lines};
+use crate::files;
 
 const INCIDENTS: &str = "incidents.jsonl";
 
@@ -62,7 +63,7 @@ impl Incident {
 /// Adds an incident to a trial's folder; it is on disk before this returns.
 pub fn add(folder: &Path, incident: &Incident) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(folder.join(INCIDENTS))?;
+    let mut file = files::open(&folder.join(INCIDENTS), files::Access::Append)?;
     let line = serde_json::to_string(incident).expect("an incident is plain data");
     file.write_all(format!("{line}\n").as_bytes())?;
     file.sync_all()
@@ -70,13 +71,15 @@ pub fn add(folder: &Path, incident: &Incident) -> std::io::Result<()> {
 
 /// The incidents so far.
 pub fn read(folder: &Path) -> Vec<Incident> {
-    parse_lines(&std::fs::read(folder.join(INCIDENTS)).unwrap_or_default()).collect()
+    parse_lines(&files::read(&folder.join(INCIDENTS)).unwrap_or_default()).collect()
 }
 
-/// How each try of an evaluation ended that ended with the process.
+/// How each try of an evaluation ended that ended with the process. Where somebody else killed it, it was no try.
 pub fn deaths(incidents: &[Incident], evaluation: usize) -> impl Iterator<Item = Outcome> {
     incidents.iter().filter_map(move |incident| match incident {
-        Incident::Died { timed_out, reason, .. } if incident.evaluation() == Some(evaluation) => {
+        Incident::Died { timed_out, reason, .. }
+            if incident.evaluation() == Some(evaluation) && incident.is_its_own() =>
+        {
             let reason = reason.clone();
             Some(if *timed_out { Outcome::TimedOut(reason) } else { Outcome::Failed(reason) })
         }
@@ -116,6 +119,7 @@ mod tests {
         let incidents = [
             died(seventh.clone(), false, "killed by SIGSEGV"),
             died(None, false, "killed by SIGKILL"),
+            died(seventh.clone(), false, "killed by SIGKILL"),
             died(seventh, true, "no value within 30s"),
             Incident::Failed { reason: "gave up".to_owned() },
         ];

@@ -5,7 +5,7 @@
 //! taken from the journal instead of being made again, and where the journal ends the trial goes on.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -39,12 +39,10 @@ impl Journal {
     ///
     /// Where `trust`, what was recorded by other versions of the plugins counts as it stands.
     pub fn open(folder: &Path, trust: bool) -> Result<Self, RecordError> {
-        std::fs::create_dir_all(folder).map_err(RecordError::cannot("make", folder))?;
+        files::Folder::make(folder).map_err(RecordError::cannot("make", folder))?.clear();
         let path = folder.join(JOURNAL);
         let cannot = |what| RecordError::cannot(what, &path);
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = file.map_err(cannot("open"))?;
+        let mut file = files::open(&path, files::Access::ReadAndWrite).map_err(cannot("open"))?;
         lock(&file, &path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(cannot("read"))?;
@@ -162,9 +160,8 @@ impl Journal {
 
 /// Whether the trial in this folder has finished. What stands before the last line is checked by who reads it.
 pub fn is_finished(folder: &Path) -> bool {
-    // Without reading all of it.
-    const LONGEST: u64 = 1 << 20;
-    let last = files::last_line(&folder.join(JOURNAL), LONGEST).ok().flatten();
+    let last = files::last_line(&folder.join(JOURNAL)).ok().flatten();
+    let last = last.and_then(|line| String::from_utf8(line).ok());
     matches!(last.map(|line| Event::parse(&line)), Some(Ok(Event::Finished(_))))
 }
 
@@ -172,21 +169,42 @@ pub fn is_finished(folder: &Path) -> bool {
 fn lock(file: &File, path: &Path) -> Result<(), RecordError> {
     let begun = Instant::now();
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(TryLockError::WouldBlock) => {
+        match try_lock(file) {
+            Ok(true) => return Ok(()),
+            Ok(false) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            Ok(false) => {
                 let path = path.display();
                 return Err(RecordError(format!("another process is writing to {path}")));
             }
-            Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
                 tracing::warn!("this file system has no locks: nothing else may run {}", path.display());
                 return Ok(());
             }
-            Err(TryLockError::Error(error)) => return Err(RecordError::cannot("lock", path)(error)),
+            Err(error) => return Err(RecordError::cannot("lock", path)(error)),
         }
+    }
+}
+
+/// Whether this process has the file now. The lock is the process's and not the file's: what a plugin forks does not keep
+/// it.
+#[cfg(unix)]
+fn try_lock(file: &File) -> std::io::Result<bool> {
+    use rustix::fs::{FlockOperation, fcntl_lock};
+    use rustix::io::Errno;
+    match fcntl_lock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
+        Err(Errno::NOLCK | Errno::NOSYS | Errno::INVAL) => Err(std::io::ErrorKind::Unsupported.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn try_lock(file: &File) -> std::io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
     }
 }
 
@@ -211,6 +229,23 @@ mod tests {
             assert!(!is_finished(folder.path()));
             assert_eq!(written(folder.path()), whole, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn a_trial_has_finished_however_long_its_last_line_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(folder.path(), false).unwrap();
+        for event in examples() {
+            let event = match event {
+                Event::Finished(finished) => {
+                    let description = Some("λ=1 ".repeat(1 << 20));
+                    Event::Finished(super::super::event::Finished { description, ..finished })
+                }
+                event => event,
+            };
+            journal.record(&event).unwrap();
+        }
+        assert!(is_finished(folder.path()));
     }
 
     #[test]

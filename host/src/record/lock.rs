@@ -1,11 +1,11 @@
 //! One host at a time for a run's folder.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
-use crate::clock;
 use crate::diagnostic::Diagnostic;
+use crate::{clock, files};
 
 /// The file that is locked; it says by whom.
 const LOCK: &str = "lock";
@@ -23,8 +23,7 @@ impl Lock {
         let cannot = |what: &str, error: std::io::Error| {
             Diagnostic::new(format!("cannot {what} {}", path.display())).because(error)
         };
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let file = files::open(&path, files::Access::ReadAndWrite);
         let mut file = file.map_err(|error| cannot("open", error))?;
         match file.try_lock() {
             Ok(()) => {}

@@ -7,6 +7,8 @@ use serde_yaml::Value;
 
 use super::{Broken, Identity, PLAN, TRIALS, TrialFiles};
 use crate::diagnostic::Diagnostic;
+use crate::files;
+use crate::parallel::parallel;
 use crate::plan::TrialId;
 
 /// How many trials are read before the next are begun.
@@ -37,8 +39,12 @@ impl RunFolder {
                 .because(format!("its plan.yaml cannot be read: {error}"))
                 .hint("the last line of `host run` names the folder: results/NAME/ID")
         };
-        let plan = std::fs::read_to_string(path.join(PLAN)).map_err(no_run)?;
+        let plan = files::read(&path.join(PLAN)).map_err(no_run)?;
+        let plan = String::from_utf8(plan).map_err(|error| no_run(io::Error::other(error)))?;
         let identity = Identity::read(path)?;
+        files::refuse_links_below(path, &[TRIALS]).map_err(|error| {
+            Diagnostic::new(format!("the trials of {} cannot be read", path.display())).because(error)
+        })?;
         let tree: Value = serde_yaml::from_str(&plan).unwrap_or(Value::Null);
         let methods: Vec<String> = match tree.get("methods").and_then(Value::as_mapping) {
             Some(methods) => methods.keys().filter_map(|key| key.as_str().map(str::to_owned)).collect(),
@@ -63,6 +69,18 @@ impl RunFolder {
         })
     }
 
+    /// Reads one trial; `None` where it has not begun.
+    pub fn read(&self, id: &TrialId) -> Result<Option<TrialFiles>, Broken> {
+        let id = id.to_string();
+        let folder = self.path.join(TRIALS).join(&id);
+        files::refuse_links_below(&self.path, &[TRIALS, &id]).map_err(|error| Broken {
+            path: folder.clone(),
+            line: 1,
+            what: error.to_string(),
+        })?;
+        TrialFiles::read(&folder)
+    }
+
     /// Reads every trial that has begun. `prepare` runs on all cores; `take` gets what it made in the plan's order.
     /// Answers the journals that are not what was written; their trials are left out.
     pub fn each<T: Send>(
@@ -71,23 +89,15 @@ impl RunFolder {
         mut take: impl FnMut(T) -> io::Result<()>,
     ) -> io::Result<Vec<Broken>> {
         let cores = std::thread::available_parallelism().map_or(1, Into::into);
-        let folder = self.path.join(TRIALS);
         let read = |ids: &[TrialId]| -> Vec<Result<T, Broken>> {
-            let trials =
-                ids.iter().filter_map(|id| TrialFiles::read(&folder.join(id.to_string())).transpose());
+            let trials = ids.iter().filter_map(|id| self.read(id).transpose());
             trials.map(|trial| trial.map(&prepare)).collect()
         };
         let mut broken = Vec::new();
         for batch in self.trials.chunks(BATCH) {
             let share = batch.len().div_ceil(cores);
-            let made: Vec<Result<T, Broken>> = std::thread::scope(|scope| {
-                let workers: Vec<_> = batch.chunks(share).map(|ids| scope.spawn(|| read(ids))).collect();
-                workers
-                    .into_iter()
-                    .flat_map(|worker| worker.join().expect("reading does not panic"))
-                    .collect()
-            });
-            for made in made {
+            let shares: Vec<&[TrialId]> = batch.chunks(share).collect();
+            for made in parallel(&shares, |ids| read(ids)).into_iter().flatten() {
                 match made {
                     Ok(made) => take(made)?,
                     Err(journal) => broken.push(journal),

@@ -48,7 +48,7 @@ impl State {
 
     /// The state in a trial's folder, where it is whole.
     pub fn read(folder: &Path) -> Option<Self> {
-        Self::decode(&std::fs::read(folder.join(STATE)).ok()?)
+        Self::decode(&files::read(&folder.join(STATE)).ok()?)
     }
 
     /// The bytes of the file.

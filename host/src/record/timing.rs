@@ -1,6 +1,6 @@
 //! How long the steps of a trial took: a file beside the journal, because times are no function of plan and seed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Step, parse_lines};
+use crate::files;
 
 const TIMING: &str = "timing.jsonl";
 
@@ -86,7 +87,7 @@ impl TimingFile {
     /// Opens the file in a trial's folder; where that fails, no times are kept.
     pub fn open(folder: &Path) -> Self {
         let path = folder.join(TIMING);
-        let file = OpenOptions::new().append(true).create(true).open(&path);
+        let file = files::open(&path, files::Access::Append);
         Self(
             file.map_err(|error| {
                 tracing::warn!("no times are kept: cannot open {}: {error}", path.display())
@@ -109,7 +110,7 @@ impl TimingFile {
 
 /// The times in a trial's folder.
 pub(super) fn read(folder: &Path) -> Vec<Timed> {
-    match std::fs::read(folder.join(TIMING)) {
+    match files::read(&folder.join(TIMING)) {
         Ok(bytes) => parse_lines(&bytes).collect(),
         Err(error) => {
             if error.kind() != io::ErrorKind::NotFound {

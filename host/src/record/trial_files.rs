@@ -10,6 +10,7 @@ use super::event::{Evaluated, Event, Finished, Phase, Proposed, Started};
 use super::incident::{self, Incident};
 use super::journal::JOURNAL;
 use super::{Broken, Step, Timed, chain, timing};
+use crate::files;
 
 /// Everything that is known of a trial.
 pub struct TrialFiles {
@@ -36,7 +37,11 @@ impl TrialFiles {
     /// Reads a trial's folder; `None` where the trial has not begun.
     pub fn read(folder: &Path) -> Result<Option<Self>, Broken> {
         let path = folder.join(JOURNAL);
-        let Ok(bytes) = std::fs::read(&path) else { return Ok(None) };
+        let bytes = match files::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Broken { path, line: 1, what: error.to_string() }),
+        };
         let mut events = chain::read(&path, &bytes)?.into_iter().map(|(event, _)| event);
         let Some(Event::Started(started)) = events.next() else { return Ok(None) };
         let (mut evaluations, mut problems, mut finished) = (Vec::new(), Vec::new(), None);

@@ -6,6 +6,7 @@ mod figures;
 mod page;
 mod terminal;
 mod words;
+mod written;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,15 +18,19 @@ use self::analysis::model::Model;
 use self::analysis::trial::TrialRecord;
 use self::figures::Figure;
 use self::page::Page;
+use self::written::Place;
 use crate::diagnostic::Diagnostic;
 use crate::record::tables::Table;
 use crate::record::{Broken, RunFolder, TrialFiles};
-use crate::{export, files};
+use crate::{export, files, parallel::parallel};
 
 /// The page's name.
 pub const REPORT: &str = "report.html";
 /// The folder of the figures.
 pub const FIGURES: &str = "figures";
+const SUMMARY: &str = "summary.json";
+/// The tables of a single run, in the order of [`Table::ALL`].
+const TABLES: [&str; 2] = ["trace.csv", "afo.csv"];
 
 /// What was made.
 pub struct Reported {
@@ -52,15 +57,24 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         (None, None, [folder]) => folder.clone(),
         _ => parting(folders).join("comparison"),
     };
-    let cannot =
-        |error: io::Error| Diagnostic::new(format!("cannot write into {}", place.display())).because(error);
-    if !place.as_os_str().is_empty() {
-        std::fs::create_dir_all(&place).map_err(cannot)?;
+    let cannot = |error: io::Error| {
+        Diagnostic::new(format!("cannot write into {}", place.display()))
+            .because(error)
+            .hint("--output names another place; what others have put there is left alone")
+    };
+    let mut written = match alone {
+        Some(_) => None,
+        None => Some(Place::open(&place, folders.len() == 1 && place == folders[0]).map_err(cannot)?),
+    };
+    if let Some(written) = &mut written {
+        let mut names = vec![REPORT, SUMMARY];
+        names.extend(if runs.len() == 1 { &TABLES[..] } else { &[] });
+        written.announce(&names).map_err(cannot)?;
     }
     let labels = labels(folders);
     let (mut trials, mut counts, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     for (run, label) in runs.iter().zip(&labels) {
-        let tables = (runs.len() == 1 && alone.is_none()).then_some(place.as_path());
+        let tables = written.as_ref().filter(|_| runs.len() == 1);
         let (mut records, mut journals) = read(run, tables).map_err(cannot)?;
         broken.append(&mut journals);
         counts.push((records.len(), records.iter().filter(|record| record.is_finished()).count()));
@@ -80,23 +94,27 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         figures: &groups,
     });
     let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
-    files::replace(&page, html.as_bytes()).map_err(cannot)?;
-    if alone.is_none() {
-        let all: Vec<&Figure> = groups
-            .iter()
-            .flat_map(|group| &group.panels)
-            .flat_map(|panel| &panel.views)
-            .flat_map(|view| &view.figures)
-            .collect();
-        draw(&all, &place.join(FIGURES)).map_err(cannot)?;
-        files::replace(&place.join("summary.json"), &summary(&runs, &labels, &model)).map_err(cannot)?;
+    match written {
+        None => files::replace(&page, html.as_bytes()).map_err(cannot)?,
+        Some(mut written) => {
+            let all: Vec<&Figure> = groups
+                .iter()
+                .flat_map(|group| &group.panels)
+                .flat_map(|panel| &panel.views)
+                .flat_map(|view| &view.figures)
+                .collect();
+            written.write(REPORT, html.as_bytes()).map_err(cannot)?;
+            draw(&all, &mut written).map_err(cannot)?;
+            written.write(SUMMARY, &summary(&runs, &labels, &model)).map_err(cannot)?;
+            written.finish().map_err(cannot)?;
+        }
     }
     let flaws = flaws(&trials);
     Ok(Reported { page, table: terminal::table(&model.summaries), broken, flaws })
 }
 
 /// Reads all trials, and writes the tables on the way where there is a place for them. Answers which journals are broken.
-fn read(run: &RunFolder, tables: Option<&Path>) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
+fn read(run: &RunFolder, tables: Option<&Place>) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
     let mut records = Vec::new();
     let Some(place) = tables else {
         let broken = run.each(TrialRecord::from, |record| {
@@ -125,8 +143,8 @@ fn read(run: &RunFolder, tables: Option<&Path>) -> io::Result<(Vec<TrialRecord>,
         })?;
         files.iter_mut().try_for_each(Write::flush)
     };
-    let [trace, afo] = Table::ALL.map(|table| place.join(format!("{}.csv", table.name())));
-    files::replace_with(&trace, |trace| files::replace_with(&afo, |afo| write([trace, afo])))?;
+    let [trace, afo] = TABLES;
+    place.write_with(trace, |trace| place.write_with(afo, |afo| write([trace, afo])))?;
     Ok((records, broken))
 }
 
@@ -154,31 +172,24 @@ fn flaws(trials: &[TrialRecord]) -> Vec<Diagnostic> {
 }
 
 /// Writes every figure that has a name, as SVG and PNG, on all cores.
-fn draw(figures: &[&Figure], folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    // Figures of an earlier report may have other names.
-    for entry in std::fs::read_dir(folder)?.flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == "svg" || extension == "png") {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
+fn draw(figures: &[&Figure], place: &mut Place) -> io::Result<()> {
     let named: Vec<(&str, &figures::Scene)> =
         figures.iter().filter_map(|figure| Some((figure.file.as_deref()?, &figure.scene))).collect();
+    let names: Vec<String> =
+        named.iter().flat_map(|(name, _)| [format!("{name}.svg"), format!("{name}.png")]).collect();
+    let folder = place.figures(&names)?;
     let cores = std::thread::available_parallelism().map_or(1, Into::into);
     let share = named.len().div_ceil(cores).max(1);
-    std::thread::scope(|scope| {
-        let save = |part: &[(&str, &figures::Scene)]| {
-            part.iter().try_for_each(|(name, scene)| {
-                files::replace(&folder.join(format!("{name}.svg")), figures::svg::file(scene).as_bytes())?;
-                match figures::png::file(scene) {
-                    Some(png) => files::replace(&folder.join(format!("{name}.png")), &png),
-                    None => Ok(()),
-                }
-            })
-        };
-        let workers: Vec<_> = named.chunks(share).map(|part| scope.spawn(move || save(part))).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("drawing does not panic"))
-    })
+    let save = |part: &[(&str, &figures::Scene)]| {
+        part.iter().try_for_each(|(name, scene)| {
+            folder.replace(&format!("{name}.svg"), figures::svg::file(scene).as_bytes())?;
+            match figures::png::file(scene) {
+                Some(png) => folder.replace(&format!("{name}.png"), &png),
+                None => Ok(()),
+            }
+        })
+    };
+    parallel(&named.chunks(share).collect::<Vec<_>>(), |part| save(part)).into_iter().collect()
 }
 
 fn summary(runs: &[RunFolder], labels: &[String], model: &Model<'_>) -> Vec<u8> {

@@ -1,9 +1,10 @@
 //! A trial's own process.
 //!
 //! It speaks in lines of JSON on its standard output and hears one word, `stop`, on its standard input. When the
-//! input ends, the program that started it is gone, and it ends at once with all that it has started.
+//! input ends, the program that started it is gone, and it ends at once with all that it has started. A plugin sees
+//! neither: its input is empty, and its output goes to the error output.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,9 @@ use std::time::Duration;
 
 use super::TrialFailure;
 use super::in_process::{failure, run_trial};
+use super::processes::{end_all, wake_without_parent};
 use super::protocol::{Message, STOP, STOPPED, Speaker};
+use super::thread;
 use crate::plan::TrialId;
 use crate::plugins::PluginArguments;
 use crate::trial::OpenTrial;
@@ -22,11 +25,13 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Runs one trial, attached to the process that started this one.
 pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
-    end_with_parent();
+    wake_without_parent();
     let words = Arc::new(Words::take_over());
     let stop = Arc::new(AtomicBool::new(false));
-    listen(stop.clone());
-    beat(words.clone());
+    if let Err(error) = listen(stop.clone()).and_then(|()| beat(words.clone())) {
+        words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });
+        return 1.into();
+    }
     let ended = OpenTrial::open(folder, id, plugins).map_err(failure).and_then(|mut trial| {
         limit_memory(trial.memory()).map_err(TrialFailure::Failed)?;
         run_trial(&mut trial, trust, &stop, &mut Speaker(|message: Message| words.say(&message)))
@@ -74,48 +79,42 @@ impl Words {
 }
 
 /// Raises the flag at the word `stop`; ends the process where the input ends.
-fn listen(stop: Arc<AtomicBool>) {
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+fn listen(stop: Arc<AtomicBool>) -> std::io::Result<()> {
+    let input = BufReader::new(take_input()?);
+    thread(move || {
+        for line in input.lines().map_while(Result::ok) {
             if line == STOP.trim_end() {
                 stop.store(true, Ordering::Relaxed);
             }
         }
-        end_at_once();
-    });
+        end_all();
+    })?;
+    Ok(())
 }
 
-fn beat(words: Arc<Words>) {
-    std::thread::spawn(move || {
+/// This process's input, where no plugin and nothing that one starts can read from it or keep it open.
+fn take_input() -> std::io::Result<Box<dyn Read + Send>> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let own = std::io::stdin().as_fd().try_clone_to_owned()?;
+        rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+        Ok(Box::new(std::fs::File::from(own)))
+    }
+    #[cfg(not(unix))]
+    {
+        Ok(Box::new(std::io::stdin()))
+    }
+}
+
+fn beat(words: Arc<Words>) -> std::io::Result<()> {
+    thread(move || {
         loop {
             words.say(&Message::Alive);
             std::thread::sleep(HEARTBEAT);
         }
-    });
-}
-
-/// Asks the system to end this process with its parent, also where it is stopped and cannot see its input end.
-fn end_with_parent() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-    {
-        tracing::debug!("this process may outlive its parent: {error}");
-    }
-}
-
-/// Ends this process and all that a plugin has started, without a word to anybody: a plugin may be in the middle of
-/// anything.
-fn end_at_once() -> ! {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Signal, getpgrp, getpid, kill_current_process_group, kill_process};
-        // Started by hand, it may share its group with a shell.
-        if getpgrp() == getpid() {
-            let _ = kill_current_process_group(Signal::KILL);
-        }
-        let _ = kill_process(getpid(), Signal::KILL);
-    }
-    std::process::exit(1)
+    })?;
+    Ok(())
 }
 
 /// No more memory than this from now on: an allocation beyond it ends the process.

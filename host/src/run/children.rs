@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use super::executor::{Ended, Executor, Job, TrialFailure};
+use super::processes::adopt_orphans;
 use super::progress::Progress;
-use super::supervise::{Limits, Report, Supervisor};
+use super::stop::Stop;
+use super::supervise::{Guards, Limits, Report, Supervisor, Told};
 use crate::diagnostic::Diagnostic;
 use crate::plugins::PluginArguments;
 
@@ -28,53 +29,73 @@ impl Executor for Children {
         &self,
         folder: &Path,
         jobs: Vec<Job>,
-        stop: &Arc<AtomicBool>,
+        stop: &Stop,
         progress: &mut Progress,
     ) -> Result<Ended, Diagnostic> {
-        let executable = std::env::current_exe()
+        let executable = super::own_executable()
             .map_err(|error| Diagnostic::new("this program cannot find itself").because(error))?;
+        // What a trial's guard would leave behind where it is killed.
+        adopt_orphans();
         let workers = self.jobs.min(jobs.len());
         let waiting = Mutex::new(VecDeque::from(jobs));
+        let guards = Guards::default();
         let mut ended = Ended::default();
-        std::thread::scope(|scope| {
+        let begun = std::thread::scope(|scope| {
             // Bounded, so that a plugin that never stops talking waits instead of filling the memory.
             let (sender, reports) = mpsc::sync_channel(1024);
+            let mut running = 0;
             for _ in 0..workers {
-                let (sender, waiting, executable) = (sender.clone(), &waiting, &executable);
-                scope.spawn(move || {
+                let (sender, waiting, guards, executable) = (sender.clone(), &waiting, &guards, &executable);
+                let work = move || {
                     // In a `while let` the guard would live as long as the trial, and no two would run at once.
                     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                     while let Some(job) = next() {
-                        if stop.load(Ordering::Relaxed) {
-                            let _ = sender.send((job.id, Report::Ended(Err(TrialFailure::Stopped))));
+                        if stop.asked() {
+                            let _ =
+                                sender.send(Told::Trial(job.id, Report::Ended(Err(TrialFailure::Stopped))));
                             break;
                         }
-                        let _ = sender.send((job.id.clone(), Report::Begins(job.clone())));
+                        let _ = sender.send(Told::Trial(job.id.clone(), Report::Begins(job.clone())));
                         let (job, reports) = (&job, &sender);
                         let supervisor =
-                            Supervisor { children: self, executable, folder, job, stop, reports };
+                            Supervisor { children: self, guards, executable, folder, job, stop, reports };
                         let end = supervisor.run();
-                        let _ = sender.send((job.id.clone(), Report::Ended(end)));
+                        let _ = sender.send(Told::Trial(job.id.clone(), Report::Ended(end)));
                     }
-                });
-            }
-            drop(sender);
-            loop {
-                match reports.recv_timeout(Duration::from_millis(100)) {
-                    Ok((_, Report::Begins(job))) => progress.trial_begins(&job),
-                    Ok((id, Report::Heard(message))) => progress.hear(&id, &message),
-                    Ok((id, Report::Said(line))) => progress.print(&format!("{id}: {line}")),
-                    Ok((id, Report::Ended(end))) => {
-                        progress.trial_ends(&id);
-                        if ended.take(id, end) && self.fail_fast {
-                            stop.store(true, Ordering::Relaxed);
-                        }
+                    let _ = sender.send(Told::WorkerEnds);
+                };
+                match std::thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => running += 1,
+                    // Fewer at a time will do.
+                    Err(error) if running > 0 => {
+                        tracing::warn!("{running} trials at a time, because no thread is left: {error}");
+                        break;
                     }
-                    Err(mpsc::RecvTimeoutError::Timeout) => progress.tick(),
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                    Err(error) => {
+                        return Err(Diagnostic::new("the system has no thread left").because(error));
+                    }
                 }
             }
+            // Not until all senders are gone: a process that a plugin has sent its own ways may keep one for ever.
+            while running > 0 {
+                match reports.recv_timeout(Duration::from_millis(100)) {
+                    Ok(Told::Trial(_, Report::Begins(job))) => progress.trial_begins(&job),
+                    Ok(Told::Trial(id, Report::Heard(message))) => progress.hear(&id, &message),
+                    Ok(Told::Trial(id, Report::Said(line))) => progress.print(&format!("{id}: {line}")),
+                    Ok(Told::Trial(id, Report::Ended(end))) => {
+                        progress.trial_ends(&id);
+                        if ended.take(id, end) && self.fail_fast {
+                            stop.ask();
+                        }
+                    }
+                    Ok(Told::WorkerEnds) => running -= 1,
+                    Err(_) => progress.tick(),
+                }
+            }
+            Ok(())
         });
+        guards.end_strays();
+        begun?;
         ended.failed.sort();
         Ok(ended)
     }

@@ -1,11 +1,10 @@
 //! Who runs trials: this process, child processes, or whatever else implements [`Executor`].
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::progress::Progress;
+use super::stop::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::Settings;
 use crate::plan::TrialId;
@@ -15,12 +14,12 @@ use crate::plan::TrialId;
 /// The folder has everything that a trial needs: its own file, and what is recorded of it so far. An executor may run
 /// trials in any order and number; their journals do not depend on it. It tells `progress` what happens.
 pub trait Executor {
-    /// Runs these trials to their ends, until `stop` is raised.
+    /// Runs these trials to their ends, until somebody asks to stop.
     fn execute(
         &self,
         folder: &Path,
         jobs: Vec<Job>,
-        stop: &Arc<AtomicBool>,
+        stop: &Stop,
         progress: &mut Progress,
     ) -> Result<Ended, Diagnostic>;
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::executor::{Ended, Executor, Job, TrialFailure};
 use super::progress::Progress;
 use super::protocol::{Message, Speaker};
+use super::stop::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::plugins::PluginArguments;
 use crate::trial::{Listener, OpenTrial, TrialError};
@@ -25,7 +26,7 @@ impl Executor for InProcess {
         &self,
         folder: &Path,
         jobs: Vec<Job>,
-        stop: &Arc<AtomicBool>,
+        stop: &Stop,
         progress: &mut Progress,
     ) -> Result<Ended, Diagnostic> {
         let mut ended = Ended::default();
@@ -33,9 +34,10 @@ impl Executor for InProcess {
             progress.trial_begins(&job);
             let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
             let trial = OpenTrial::open(folder, &job.id, &self.plugins);
-            let result = trial
-                .map_err(failure)
-                .and_then(|mut trial| run_trial(&mut trial, self.allow_changed_plugins, stop, &mut listener));
+            let asked = stop.flag();
+            let result = trial.map_err(failure).and_then(|mut trial| {
+                run_trial(&mut trial, self.allow_changed_plugins, asked, &mut listener)
+            });
             progress.trial_ends(&job.id);
             let failed = ended.take(job.id, result);
             if ended.stopped {

@@ -2,20 +2,24 @@
 
 pub mod child;
 mod children;
+mod death;
 mod executor;
+pub mod guard;
 mod in_process;
+mod lines;
+mod processes;
 pub mod progress;
 mod protocol;
+mod stop;
 mod supervise;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use self::children::Children;
 pub use self::executor::{Ended, Executor, Failures, Job, TrialFailure};
 pub use self::in_process::InProcess;
+pub use self::stop::Stop;
 pub use self::supervise::Limits;
 
 use self::progress::Progress;
@@ -44,12 +48,13 @@ pub fn run(
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
     let (folder, _lock) = prepare(plan, place, allow_changed_plugins)?;
+    let folder = absolute(&folder)?;
     let job = |trial: crate::plan::Trial<'_>| Job::new(trial.id(), &trial.setting.keys);
     let jobs: Vec<Job> = plan.trials().map(job).collect();
     let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(job.id.to_string())));
     let open: Vec<Job> = open.cloned().collect();
     progress.begin(jobs.len(), &open);
-    let Ended { failed, stopped } = executor.execute(&folder, open, &stop_on_request(), progress)?;
+    let Ended { failed, stopped } = executor.execute(&folder, open, &Stop::on_request()?, progress)?;
     progress.end();
     Ok(Outcome { folder, failed, stopped })
 }
@@ -66,23 +71,31 @@ pub fn run_one(
     })?;
     let job = Job::new(trial.id, &trial.keys);
     progress.begin(1, std::slice::from_ref(&job));
-    let Ended { failed, stopped } = executor.execute(folder, vec![job], &stop_on_request(), progress)?;
+    let folder = absolute(folder)?;
+    let Ended { failed, stopped } = executor.execute(&folder, vec![job], &Stop::on_request()?, progress)?;
     progress.end();
-    Ok(Outcome { folder: folder.to_owned(), failed, stopped })
+    Ok(Outcome { folder, failed, stopped })
 }
 
-/// A flag that Ctrl-C raises. A second Ctrl-C ends the program, and with it the trials.
-fn stop_on_request() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let raised = stop.clone();
-    // A second call in one process keeps the first handler, whose flag is then the one that counts.
-    let set = ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(1);
+/// A path that means the same when a plugin has changed the current folder.
+fn absolute(path: &Path) -> Result<PathBuf, Diagnostic> {
+    std::path::absolute(path).map_err(|error| Diagnostic::new("the current folder is gone").because(error))
+}
+
+/// The program that is running, also where another has taken its place on disk since.
+fn own_executable() -> std::io::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        let own = PathBuf::from("/proc/self/exe");
+        if own.exists() {
+            return Ok(own);
         }
-    });
-    if let Err(error) = set {
-        tracing::debug!("Ctrl-C is handled already: {error}");
     }
-    stop
+    std::env::current_exe()
+}
+
+/// A thread, where the system has one to give.
+fn thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> std::io::Result<std::thread::JoinHandle<T>> {
+    std::thread::Builder::new().spawn(work)
 }

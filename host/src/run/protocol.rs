@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::death::Exit;
 use crate::record::Step;
 use crate::record::event::Event;
 use crate::trial::Listener;
@@ -18,6 +19,8 @@ pub(super) enum Message {
     Advanced { evaluation: usize, best: Option<f64> },
     /// Why the trial failed.
     Failed { reason: String },
+    /// The trial's process has ended, and all that it had started: the guard's last word.
+    Ended(Exit),
 }
 
 /// The word that asks a child to stop after the evaluation under way; on its standard input.

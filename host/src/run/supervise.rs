@@ -1,17 +1,21 @@
 //! Watches over one trial's process: passes on what it says, ends it when it takes too long or falls silent, and
 //! starts it again, within bounds, when it dies.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use super::children::Children;
+use super::death::{Exit, starved_processes};
 use super::executor::{Job, TrialFailure};
+use super::lines::{LastWords, each_line};
+use super::processes::{end_descendants, has_ended};
 use super::protocol::{Message, STOP, STOPPED};
+use super::stop::Stop;
+use super::thread;
 use crate::plan::TrialId;
 use crate::record::incident::{self, Incident};
 use crate::record::{Step, TRIALS, is_finished};
@@ -20,20 +24,18 @@ use crate::record::{Step, TRIALS, is_finished};
 /// the manifest says how often that is tried again.
 const RESTARTS: usize = 2;
 
+/// How often somebody else may kill it in a row without its having come any further: no fault of the trial, but a machine
+/// without memory would kill it for ever.
+const KILLS: usize = 20;
+
 /// How often the clocks are looked at.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long the pipes of a process that has ended are listened to, where something else keeps them open.
-const LINGER: Duration = Duration::from_secs(1);
+pub(super) const LINGER: Duration = Duration::from_secs(1);
 
-/// No line of a plugin's is longer than this; the rest of it is lost.
-const LONGEST_LINE: usize = 8192;
-
-/// The last lines of the error output that are kept for a reason.
-const LAST_WORDS: usize = 20;
-
-/// What Rust says before it aborts for want of memory.
-const OUT_OF_MEMORY: &str = "memory allocation of ";
+/// How long a guard may take to end a trial with all that it has started.
+const CLEARANCE: Duration = Duration::from_secs(6);
 
 /// When a trial's process is ended.
 pub struct Limits {
@@ -52,14 +54,46 @@ pub(super) enum Report {
     Ended(Result<(), TrialFailure>),
 }
 
+/// What the run is told.
+pub(super) enum Told {
+    Trial(TrialId, Report),
+    WorkerEnds,
+}
+
+/// The guards that run: every other child of this process is a stray of one that was killed.
+#[derive(Default)]
+pub(super) struct Guards(Mutex<BTreeSet<u32>>);
+
+impl Guards {
+    /// Starts one, before anybody can take it for a stray.
+    fn start(&self, command: &mut Command) -> io::Result<Child> {
+        let mut guards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = command.spawn()?;
+        guards.insert(child.id());
+        Ok(child)
+    }
+
+    /// This one has ended.
+    fn remove(&self, guard: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&guard);
+    }
+
+    /// Ends what guards that were killed have left to this process.
+    pub(super) fn end_strays(&self) {
+        let guards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        end_descendants(&|process| guards.contains(&process));
+    }
+}
+
 /// One trial, and all that watching over it takes.
 pub(super) struct Supervisor<'a> {
     pub(super) children: &'a Children,
+    pub(super) guards: &'a Guards,
     pub(super) executable: &'a Path,
     pub(super) folder: &'a Path,
     pub(super) job: &'a Job,
-    pub(super) stop: &'a AtomicBool,
-    pub(super) reports: &'a mpsc::SyncSender<(TrialId, Report)>,
+    pub(super) stop: &'a Stop,
+    pub(super) reports: &'a mpsc::SyncSender<Told>,
 }
 
 /// How a process ended.
@@ -85,18 +119,41 @@ impl Death {
     /// Whether the trial will not come to the same place again: an evaluation has a limited number of tries, and a
     /// shadow that took the process with it is not asked again.
     fn is_settled(&self) -> bool {
-        match &self.during {
-            Some(Step::Evaluate { .. }) => true,
-            Some(Step::Solve { followed: false, .. }) => !self.from_outside,
-            _ => false,
+        let own = matches!(&self.during, Some(Step::Evaluate { .. } | Step::Solve { followed: false, .. }));
+        own && !self.from_outside
+    }
+}
+
+/// Deaths in a row at one place: of the trial's own making, and from outside.
+#[derive(Default)]
+struct Deaths {
+    own: usize,
+    from_outside: usize,
+}
+
+impl Deaths {
+    /// One more; answers how many of its kind there were, where that is too many.
+    fn add(&mut self, death: &Death) -> Option<usize> {
+        if death.advanced || death.is_settled() {
+            *self = Self::default();
         }
+        if death.is_settled() {
+            return None;
+        }
+        let (count, most) = match death.from_outside {
+            true => (&mut self.from_outside, KILLS),
+            false => (&mut self.own, RESTARTS),
+        };
+        // A life that came further does not count, however it ended.
+        *count += usize::from(!death.advanced);
+        (*count > most).then_some(*count)
     }
 }
 
 impl Supervisor<'_> {
     /// Runs the trial to its end, whatever that is.
     pub(super) fn run(&self) -> Result<(), TrialFailure> {
-        let mut restarts = 0;
+        let mut deaths = Deaths::default();
         loop {
             let death = match self.run_once()? {
                 End::Finished => return Ok(()),
@@ -104,20 +161,25 @@ impl Supervisor<'_> {
                 End::Failed(reason) => return self.fail(reason),
                 End::Died(death) => death,
             };
-            let settled = death.is_settled();
-            let Death { during, timed_out, from_outside, reason, last_words, advanced } = death;
+            let too_many = deaths.add(&death);
+            let Death { during, timed_out, from_outside, reason, last_words, .. } = death;
             let place = during.as_ref().map(place).unwrap_or_default();
             self.note(&Incident::Died { during, timed_out, from_outside, reason: reason.clone() })?;
-            if self.stop.load(Ordering::Relaxed) {
+            if self.stop.asked() {
                 return Err(TrialFailure::Stopped);
             }
-            restarts = if advanced || settled { 0 } else { restarts + 1 };
-            if restarts > RESTARTS {
-                let times = restarts;
+            if let Some(times) = too_many {
+                let hint = match from_outside {
+                    true => {
+                        "; what it needs may be more than the machine has, `--jobs` runs fewer trials at once"
+                    }
+                    false => "",
+                };
                 return self.fail(match &last_words[..] {
-                    [] => format!("{reason}, {times} times at the same place"),
+                    [] => format!("{reason}, {times} times at the same place{hint}"),
                     said => {
-                        format!("{reason}, {times} times at the same place; it said:\n{}", said.join("\n"))
+                        let said = said.join("\n");
+                        format!("{reason}, {times} times at the same place{hint}; it said:\n{said}")
                     }
                 });
             }
@@ -147,7 +209,7 @@ impl Supervisor<'_> {
 
     fn send(&self, report: Report) {
         // The run outlives its supervisors.
-        let _ = self.reports.send((self.job.id.clone(), report));
+        let _ = self.reports.send(Told::Trial(self.job.id.clone(), report));
     }
 
     fn start(&self) -> Result<Child, TrialFailure> {
@@ -165,22 +227,49 @@ impl Supervisor<'_> {
         // A group of its own: what a plugin starts can be ended with it, and Ctrl-C is for the host alone.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = self.guards.start(&mut command);
         child.map_err(|error| TrialFailure::Failed(format!("cannot start a process: {error}")))
     }
 
     /// Starts the process, and watches until it ends.
     fn run_once(&self) -> Result<End, TrialFailure> {
+        let starved = starved_processes();
         let mut child = self.start()?;
         let mut lifeline = child.stdin.take();
+        let watched = self.watch(&mut child, &mut lifeline);
+        drop(lifeline);
+        let exit = self.clear(&mut child);
+        let (mut watch, lines, words) = watched?;
+        while let Ok(line) = lines.recv_timeout(LINGER) {
+            self.hear(&line, &mut watch);
+        }
+        let exit =
+            exit.map_err(|error| TrialFailure::Failed(format!("lost the trial's process: {error}")))?;
+        // What the guard says is how the trial's process ended; where it says nothing, it was killed itself.
+        let exit = watch.ended.unwrap_or(exit);
+        let words = words.take();
+        let reason = exit.reason(&words, starved < starved_processes());
+        Ok(self.end(exit, reason, watch, words))
+    }
+
+    /// Watches until the process has ended, or is to be.
+    fn watch(
+        &self,
+        child: &mut Child,
+        lifeline: &mut Option<ChildStdin>,
+    ) -> Result<(Watch, mpsc::Receiver<String>, LastWords), TrialFailure> {
+        let no_thread =
+            |error: io::Error| TrialFailure::Failed(format!("the system has no thread left: {error}"));
         let (sender, lines) = mpsc::sync_channel(64);
         let stdout = child.stdout.take();
-        // Not scoped: a process that a plugin has sent its own ways may keep the pipes open for ever.
-        std::thread::spawn(move || each_line(stdout, |line| drop(sender.send(line))));
+        // Not scoped: a process that nobody could end may keep the pipes open for ever.
+        thread(move || each_line(stdout, |line| drop(sender.send(line)))).map_err(no_thread)?;
         let words = LastWords::listen(child.stderr.take(), &self.job.id, self.reports.clone());
+        let words = words.map_err(no_thread)?;
         let mut watch = Watch::new();
-        let status = loop {
-            if self.stop.load(Ordering::Relaxed) && !watch.told {
+        while !has_ended(child) {
+            if self.stop.asked() && !watch.told {
                 watch.told = true;
                 let _ = lifeline.as_mut().map(|pipe| pipe.write_all(STOP.as_bytes()));
             }
@@ -192,24 +281,28 @@ impl Supervisor<'_> {
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
             }
-            if watch.killed.is_none()
-                && let Some(why) = self.overdue(&watch)
-            {
-                watch.killed = Some(why);
-                end_group(&mut child);
+            watch.killed = self.overdue(&watch);
+            if watch.killed.is_some() || self.stop.at_once() {
+                break;
             }
-            if has_ended(&mut child) {
-                // What it has started would keep its pipes open, and outlive it.
-                end_group(&mut child);
-                break child.wait();
-            }
-        };
-        while let Ok(line) = lines.recv_timeout(LINGER) {
-            self.hear(&line, &mut watch);
         }
-        let status =
-            status.map_err(|error| TrialFailure::Failed(format!("lost the trial's process: {error}")))?;
-        Ok(self.end(status, watch, words.take()))
+        Ok((watch, lines, words))
+    }
+
+    /// Waits until the guard has ended the trial and all that it had started: without its lifeline it does, at once. Then
+    /// ends what is left, where the guard could not.
+    fn clear(&self, guard: &mut Child) -> io::Result<Exit> {
+        let begun = Instant::now();
+        while !has_ended(guard) && begun.elapsed() < CLEARANCE {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = guard.kill();
+        let exit = Exit::from(guard.wait()?);
+        self.guards.remove(guard.id());
+        if exit.signal.is_some() {
+            self.guards.end_strays();
+        }
+        Ok(exit)
     }
 
     fn hear(&self, line: &str, watch: &mut Watch) {
@@ -227,6 +320,10 @@ impl Supervisor<'_> {
             }
             Message::Failed { reason } => {
                 watch.failed = Some(reason.clone());
+                return;
+            }
+            Message::Ended(exit) => {
+                watch.ended = Some(*exit);
                 return;
             }
         }
@@ -253,7 +350,7 @@ impl Supervisor<'_> {
         (watch.silent > patience).then(|| Killed { timed_out: false, reason: reason() })
     }
 
-    fn end(&self, status: ExitStatus, watch: Watch, last_words: Vec<String>) -> End {
+    fn end(&self, exit: Exit, reason: String, watch: Watch, last_words: Vec<String>) -> End {
         if let Some(reason) = watch.failed {
             return End::Failed(reason);
         }
@@ -261,12 +358,11 @@ impl Supervisor<'_> {
         if is_finished(&self.trial_folder()) {
             return End::Finished;
         }
-        if watch.told && status.code() == Some(STOPPED.into()) {
+        if watch.told && exit.code == Some(STOPPED.into()) || self.stop.at_once() {
             return End::Stopped;
         }
-        let from_outside = watch.killed.is_none() && is_from_outside(status);
-        let Killed { timed_out, reason } =
-            watch.killed.unwrap_or_else(|| Killed { timed_out: false, reason: reason(status, &last_words) });
+        let from_outside = watch.killed.is_none() && exit.is_from_outside();
+        let Killed { timed_out, reason } = watch.killed.unwrap_or(Killed { timed_out: false, reason });
         let (during, advanced) = (watch.step.map(|(step, _)| step), watch.advanced);
         End::Died(Death { during, timed_out, from_outside, reason, last_words, advanced })
     }
@@ -278,45 +374,6 @@ fn place(step: &Step) -> String {
         Step::Evaluate { evaluation } => format!(" in evaluation {evaluation}"),
         Step::Solve { iteration, solver, .. } => format!(" in solver `{solver}`, iteration {iteration}"),
         Step::Fit { .. } | Step::Observe { .. } => " in the surrogate".to_owned(),
-    }
-}
-
-/// Passes on a process's error output, and keeps the last of it.
-struct LastWords {
-    lines: Arc<Mutex<VecDeque<String>>>,
-    ended: mpsc::Receiver<()>,
-}
-
-impl LastWords {
-    fn listen(
-        stderr: Option<ChildStderr>,
-        id: &TrialId,
-        reports: mpsc::SyncSender<(TrialId, Report)>,
-    ) -> Self {
-        let lines = Arc::new(Mutex::new(VecDeque::new()));
-        let (sender, ended) = mpsc::channel();
-        let (kept, id) = (lines.clone(), id.clone());
-        std::thread::spawn(move || {
-            each_line(stderr, |line| {
-                let _ = reports.send((id.clone(), Report::Said(line.clone())));
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                // A backtrace may come after it.
-                let first_is_the_reason =
-                    kept.front().is_some_and(|line: &String| line.starts_with(OUT_OF_MEMORY));
-                if kept.len() == LAST_WORDS {
-                    kept.remove(usize::from(first_is_the_reason));
-                }
-                kept.push_back(line);
-            });
-            drop(sender);
-        });
-        Self { lines, ended }
-    }
-
-    /// The last lines, when the process has ended.
-    fn take(self) -> Vec<String> {
-        let _ = self.ended.recv_timeout(LINGER);
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
     }
 }
 
@@ -339,6 +396,8 @@ struct Watch {
     killed: Option<Killed>,
     /// Why it says it failed.
     failed: Option<String>,
+    /// How it ended, as its guard says.
+    ended: Option<Exit>,
     last: Instant,
 }
 
@@ -351,6 +410,7 @@ impl Watch {
             told: false,
             killed: None,
             failed: None,
+            ended: None,
             last: Instant::now(),
         }
     }
@@ -363,152 +423,5 @@ impl Watch {
         if let Some((_, taken)) = &mut self.step {
             *taken += passed;
         }
-    }
-}
-
-/// Whether a process has ended; it keeps its number until it is waited for.
-fn has_ended(child: &mut Child) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(waitid(WaitId::Pid(Pid::from_child(child)), options), Ok(None))
-    }
-    #[cfg(not(unix))]
-    {
-        !matches!(child.try_wait(), Ok(None))
-    }
-}
-
-/// Ends a process and all that it has started.
-fn end_group(child: &mut Child) {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
-    }
-    let _ = child.kill();
-}
-
-/// Whether a process that we did not end was ended by somebody else: these signals come from no fault of its own.
-fn is_from_outside(status: ExitStatus) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::process::Signal;
-        let outside =
-            [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT].map(Signal::as_raw);
-        std::os::unix::process::ExitStatusExt::signal(&status).is_some_and(|signal| outside.contains(&signal))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = status;
-        false
-    }
-}
-
-/// Why a process ended, by the signal's name.
-fn reason(status: ExitStatus, last_words: &[String]) -> String {
-    if let Some(words) = last_words.iter().find(|line| line.starts_with(OUT_OF_MEMORY)) {
-        return format!("the trial's process ran out of memory: {words}");
-    }
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return match SIGNALS.iter().find(|(number, _)| *number == signal) {
-            Some((_, "SIGKILL")) => {
-                "the trial's process was killed by SIGKILL, as systems do when memory runs out".to_owned()
-            }
-            Some((_, name)) => format!("the trial's process was killed by {name}"),
-            None => format!("the trial's process was killed by signal {signal}"),
-        };
-    }
-    match status.code() {
-        Some(code) => format!("the trial's process ended with exit code {code} before the trial did"),
-        None => format!("the trial's process ended with {status} before the trial did"),
-    }
-}
-
-#[cfg(unix)]
-const SIGNALS: &[(i32, &str)] = {
-    use rustix::process::Signal;
-    &[
-        (Signal::HUP.as_raw(), "SIGHUP"),
-        (Signal::INT.as_raw(), "SIGINT"),
-        (Signal::QUIT.as_raw(), "SIGQUIT"),
-        (Signal::ILL.as_raw(), "SIGILL"),
-        (Signal::TRAP.as_raw(), "SIGTRAP"),
-        (Signal::ABORT.as_raw(), "SIGABRT"),
-        (Signal::BUS.as_raw(), "SIGBUS"),
-        (Signal::FPE.as_raw(), "SIGFPE"),
-        (Signal::KILL.as_raw(), "SIGKILL"),
-        (Signal::USR1.as_raw(), "SIGUSR1"),
-        (Signal::SEGV.as_raw(), "SIGSEGV"),
-        (Signal::USR2.as_raw(), "SIGUSR2"),
-        (Signal::PIPE.as_raw(), "SIGPIPE"),
-        (Signal::ALARM.as_raw(), "SIGALRM"),
-        (Signal::TERM.as_raw(), "SIGTERM"),
-        (Signal::XCPU.as_raw(), "SIGXCPU"),
-        (Signal::XFSZ.as_raw(), "SIGXFSZ"),
-        (Signal::SYS.as_raw(), "SIGSYS"),
-    ]
-};
-
-/// Calls back with each line, cut where it is too long, until the input ends.
-fn each_line(input: Option<impl Read>, mut line: impl FnMut(String)) {
-    let Some(input) = input else { return };
-    let mut input = BufReader::new(input);
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        // Not all at once: a plugin may write for ever without ending a line.
-        match input.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut bytes) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let whole = bytes.ends_with(b"\n");
-        line(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned());
-        if !whole && bytes.len() == LONGEST_LINE && skip_line(&mut input).is_err() {
-            return;
-        }
-    }
-}
-
-fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        let (skipped, done) = match buffer.iter().position(|&byte| byte == b'\n') {
-            Some(end) => (end + 1, true),
-            None => (buffer.len(), buffer.is_empty()),
-        };
-        input.consume(skipped);
-        if done {
-            return Ok(());
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_passed_on_and_long_ones_cut() {
-        let text = format!("one\ntwo\r\n{}\nthree", "x".repeat(3 * LONGEST_LINE));
-        let mut lines = Vec::new();
-        each_line(Some(text.as_bytes()), |line| lines.push(line));
-        let lengths: Vec<usize> = lines.iter().map(String::len).collect();
-        assert_eq!(lengths, [3, 3, LONGEST_LINE, 5]);
-        assert_eq!((&*lines[1], &*lines[3]), ("two", "three"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn signals_are_told_by_name() {
-        use std::os::unix::process::ExitStatusExt;
-        assert_eq!(reason(ExitStatus::from_raw(11), &[]), "the trial's process was killed by SIGSEGV");
-        assert_eq!(reason(ExitStatus::from_raw(6), &[]), "the trial's process was killed by SIGABRT");
-        assert_eq!(
-            reason(ExitStatus::from_raw(7 << 8), &[]),
-            "the trial's process ended with exit code 7 before the trial did"
-        );
     }
 }

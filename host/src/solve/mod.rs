@@ -22,6 +22,7 @@ use crate::manifest::{PluginUse, read_plugin};
 use crate::plan::PlanError;
 use crate::plugins::Plugins;
 use crate::plugins::locate::Folders;
+use crate::text::{plain, say};
 
 /// What to solve, and how.
 pub struct Request<'a> {
@@ -64,7 +65,8 @@ pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> R
         for solver in &solvers {
             let row = Row::new(file.path, solver, &problem, request.seed);
             if request.json
-                && let Err(error) = writeln!(out, "{}", show::json(&row)).and_then(|()| out.flush())
+                && let Err(error) =
+                    writeln!(out, "{}", plain(&show::json(&row).to_string())).and_then(|()| out.flush())
             {
                 return Ok(stopped_writing(&error));
             }
@@ -73,10 +75,10 @@ pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> R
     }
     let solved = rows.iter().all(|row| row.outcome.as_ref().is_ok_and(|solved| solved.flaws.is_empty()));
     if !request.json {
-        if let Err(error) = writeln!(out, "{}", show::table(&rows)) {
+        if let Err(error) = writeln!(out, "{}", plain(&show::table(&rows))) {
             return Ok(stopped_writing(&error));
         }
-        show::failures(&rows).iter().for_each(|failure| eprintln!("\n{failure}"));
+        show::failures(&rows).iter().for_each(|failure| say(format!("\n{failure}")));
     }
     Ok(solved)
 }
@@ -85,7 +87,7 @@ pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> R
 fn stopped_writing(error: &io::Error) -> bool {
     let enough = error.kind() == io::ErrorKind::BrokenPipe;
     if !enough {
-        eprintln!("{}", Diagnostic::new("the results cannot be written").because(error));
+        say(Diagnostic::new("the results cannot be written").because(error));
     }
     enough
 }

@@ -87,7 +87,7 @@ impl OpenTrial {
             TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
         })?;
         // Somebody may have built the plugins again since the run began.
-        identity.check_plugins(&plugins).map_err(TrialError::Folder)?;
+        identity.check_programs(&plugins).map_err(TrialError::Folder)?;
         let folder = run.join(TRIALS).join(id.to_string());
         Ok(Self { trial, plugins, folder })
     }

@@ -170,6 +170,12 @@ impl<'r> Optimization<'r> {
 
         // The value is on disk before anything else is done with it.
         let penalty = self.parts.penalty.of(&bits);
+        let outcome = match outcome {
+            Outcome::Value(value) if !(value + self.sign * penalty).is_finite() => {
+                Outcome::Failed(format!("the value {value} overflows with the penalty {penalty}"))
+            }
+            outcome => outcome,
+        };
         let total = outcome.value().map(|value| value + self.sign * penalty);
         if let Some(total) = total {
             self.best.add(Best { total: self.sign * total, bits: bits.clone(), point });

@@ -2,7 +2,7 @@
 //!
 //! A solver or model that prefers points of which most bits agree looks good on an objective whose optimum is such a
 //! point. Relabelled, the objective is the same, and its optimum lies anywhere. Bits that are in no group are turned
-//! over or not, the bits of a group change places; surrogates and solvers see nothing else, and points are translated
+//! over or not, the bits of a group change places, and levels in an order are counted from the other end; surrogates and solvers see nothing else, and points are translated
 //! back before anything is evaluated or recorded.
 
 use plugin_api::rand::RngExt;
@@ -24,8 +24,14 @@ impl Relabelled {
         let rng = &mut rng(seed);
         let mut turned: Bits = (0..plain.dimension()).map(|_| rng.random::<bool>()).collect();
         let mut meaning: Vec<usize> = (0..plain.dimension()).collect();
-        for group in plain.groups() {
+        for (place, group) in plain.groups().iter().enumerate() {
             turned[group.clone()].fill(false);
+            if plain.ordered_groups().contains(&place) {
+                if rng.random::<bool>() {
+                    meaning[group.clone()].reverse();
+                }
+                continue;
+            }
             // Fisher and Yates.
             for last in (group.start + 1..group.end).rev() {
                 meaning.swap(last, rng.random_range(group.start..=last));
@@ -38,8 +44,7 @@ impl Relabelled {
             Literal::new(i, if turned[i] { 1 - level } else { level })
         };
         let constraints = plain.constraints().iter().map(|constraint| constraint.map(translate)).collect();
-        let layout =
-            Layout::with_groups(plain.dimension(), plain.groups().to_vec())?.with_constraints(constraints)?;
+        let layout = plain.with_constraints(constraints)?;
         Ok(Self { encoder, layout, meaning, turned })
     }
 
@@ -98,13 +103,19 @@ mod tests {
                 end += if variable.levels().len() == 2 { 1 } else { variable.levels().len() };
                 places.push(start..end);
             }
-            let groups = places.iter().filter(|place| place.len() > 1).cloned().collect();
+            let groups: Vec<_> = places.iter().filter(|place| place.len() > 1).cloned().collect();
+            let ordered = |place: &usize| {
+                let variable = places.iter().position(|bits| *bits == groups[*place]).unwrap();
+                space.variables()[variable].is_ordered()
+            };
+            let ordered: Vec<usize> = (0..groups.len()).filter(ordered).collect();
             let bit = |Literal { index, level }| match &places[index] {
                 place if place.len() == 1 => Literal::new(place.start, level),
                 place => Literal::new(place.start + level as usize, 1),
             };
             let constraints = space.constraints().iter().map(|constraint| constraint.map(bit)).collect();
-            let layout = Layout::with_groups(end, groups).unwrap().with_constraints(constraints).unwrap();
+            let layout = Layout::with_groups(end, groups).unwrap().with_ordered_groups(ordered).unwrap();
+            let layout = layout.with_constraints(constraints).unwrap();
             Self { places, layout }
         }
     }
@@ -151,6 +162,19 @@ mod tests {
         let all = |seed| points().map(|point| relabelled(&space(), seed).encode(&point).unwrap()).collect();
         let labellings: BTreeSet<Vec<Bits>> = (0..200).map(all).collect();
         assert_eq!(labellings.len(), 2 * 6);
+    }
+
+    #[test]
+    fn levels_in_an_order_keep_it_or_are_reversed() {
+        let space = Space::new(vec![Variable::ordered("dose", ["low", "middle", "high"])]).unwrap();
+        let all = |seed| {
+            let encoder = relabelled(&space, seed);
+            assert_eq!(encoder.layout().ordered_groups(), [0]);
+            (0..3).map(|level| encoder.encode(&Point::from(vec![level])).unwrap().to_string()).collect()
+        };
+        let labellings: BTreeSet<Vec<String>> = (0..50).map(all).collect();
+        let words = |words: [&str; 3]| words.map(str::to_owned).to_vec();
+        assert_eq!(labellings, BTreeSet::from([words(["100", "010", "001"]), words(["001", "010", "100"])]));
     }
 
     #[test]

@@ -9,6 +9,8 @@ options! {
         pub fault: String = "none".to_owned(),
         /// A folder for faults that need one.
         pub folder: String = String::new(),
+        /// How long what it starts sleeps: a number by which a test finds it among all processes.
+        pub sleep: String = "1000".to_owned(),
     }
 }
 
@@ -25,15 +27,25 @@ impl Benchmark for Fault {
         if point[0] == 1 && point[1] == 1 {
             self.fail(point)?;
         }
-        Ok(point.iter().map(|&level| f64::from(level)).sum::<f64>().into())
+        let sum = point.iter().map(|&level| f64::from(level)).sum::<f64>();
+        // As far apart as numbers can be.
+        let huge = if sum > 3.0 { 1e308 } else { -1e308 };
+        Ok(if self.0.fault == "huge" { huge } else { sum }.into())
     }
 }
 
 impl Fault {
+    fn sleep(&self, program: &str) -> std::process::Command {
+        let mut command = std::process::Command::new(program);
+        command.arg(&self.0.sleep);
+        command
+    }
+
     fn fail(&self, point: &Point) -> Result<()> {
         match self.0.fault.as_str() {
-            "none" => {}
+            "none" | "huge" => {}
             "error" => return Err(Error::new("the reagent ran out")),
+            "colours" => return Err(Error::new("\u{1b}]0;owned\u{7}\u{1b}[2Jgone\u{9b}31m")),
             "panic" => panic!("the robot fell over"),
             // SAFETY: none; this is the crash of a plugin that promised what it did not keep.
             "segfault" => unsafe { std::ptr::null_mut::<u8>().write_volatile(1) },
@@ -60,9 +72,48 @@ impl Fault {
                 return Err(Error::new("it talks too much"));
             }
             "orphans" => {
-                std::process::Command::new("sleep").arg("1000").spawn().map_err(Error::wrap)?;
+                self.sleep("sleep").spawn().map_err(Error::wrap)?;
                 std::process::abort();
             }
+            // It goes its own ways: another session, another parent, all pipes kept open.
+            "daemon" => {
+                let script = format!("setsid sleep {} & exit", self.0.sleep);
+                std::process::Command::new("sh").args(["-c", &script]).status().map_err(Error::wrap)?;
+            }
+            // A simulator that takes its time, below a shell.
+            "wait" => {
+                let script = format!("setsid sleep {0} & sleep {0}", self.0.sleep);
+                std::process::Command::new("sh").args(["-c", &script]).status().map_err(Error::wrap)?;
+            }
+            // A worker without a program of its own has all that was open in its parent.
+            "fork" => {
+                unsafe extern "C" {
+                    fn fork() -> i32;
+                }
+                // SAFETY: the child calls nothing but `sleep`, and ends.
+                if unsafe { fork() } == 0 {
+                    std::thread::sleep(std::time::Duration::from_secs(1000));
+                    std::process::abort();
+                }
+                std::thread::sleep(std::time::Duration::from_secs(1000));
+            }
+            // It reads until its input ends.
+            "input" => {
+                let read = std::process::Command::new("cat").output().map_err(Error::wrap)?;
+                return Err(Error::new(format!("{} bytes of input", read.stdout.len())));
+            }
+            // Somebody kills the process at the first tries of each point.
+            "killed" => {
+                let tries = format!("{}/{point:?}", self.0.folder);
+                let seen = std::fs::read_to_string(&tries).unwrap_or_default();
+                if seen.len() < self.0.sleep.parse().map_err(Error::wrap)? {
+                    std::fs::write(&tries, seen + "x").map_err(Error::wrap)?;
+                    let me = std::process::id().to_string();
+                    std::process::Command::new("kill").args(["-KILL", &me]).status().map_err(Error::wrap)?;
+                    std::thread::sleep(std::time::Duration::from_secs(1000));
+                }
+            }
+            "elsewhere" => std::env::set_current_dir("/").map_err(Error::wrap)?,
             // The first try of each point fails.
             "flaky" => {
                 let seen = format!("{}/{point:?}", self.0.folder);

@@ -1,7 +1,7 @@
 //! From a file to an ordinary trait; the library stays open until the process ends.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
 use abi_stable::StableAbi;
@@ -135,14 +135,44 @@ impl Plugin {
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         // An absolute path: by a bare name the system would search folders of its own.
         let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
-        let path = path.canonicalize().map_err(unreadable)?;
-        let mut file = File::open(&path).map_err(unreadable)?;
-        let length = file.metadata().map_err(unreadable)?.len();
+        let real = path.canonicalize().map_err(unreadable)?;
+        let file = File::open(&real).map_err(unreadable)?;
+        Self::open(&real, file, real.clone())
+    }
+
+    /// Opens the dylib at `path`, and refuses a plugin of another kind.
+    pub fn load_kind(path: &Path, expected: Kind) -> Result<Self, LoadError> {
+        Self::load(path)?.expect_kind(expected)
+    }
+
+    /// Opens a dylib from an open file, and refuses a plugin of another kind. Where the system allows, it is this very file
+    /// that is loaded, whatever stands at `path` by now; `path` is for messages then.
+    pub fn load_file(file: File, path: &Path, expected: Kind) -> Result<Self, LoadError> {
+        #[cfg(target_os = "linux")]
+        {
+            let descriptor = std::os::fd::AsRawFd::as_raw_fd(&file);
+            let library = PathBuf::from(format!("/proc/self/fd/{descriptor}"));
+            if library.exists() {
+                let unreadable = |cause| LoadError::Unreadable { path: path.to_owned(), cause };
+                let own = file.try_clone().map_err(unreadable)?;
+                // Never closed: the system's loader knows a library by its path, and the number would be another's.
+                std::mem::forget(file);
+                return Self::open(&library, own, path.to_owned())?.expect_kind(expected);
+            }
+        }
+        drop(file);
+        Self::load_kind(path, expected)
+    }
+
+    /// Opens `library`, of which `file` has the bytes, for messages at `path`.
+    fn open(library: &Path, mut file: File, path: PathBuf) -> Result<Self, LoadError> {
+        let length = file.metadata().and_then(|metadata| file.rewind().map(|()| metadata.len()));
+        let length = length.map_err(|cause| LoadError::Unreadable { path: path.clone(), cause })?;
         if is_cut_short(&mut file, length) {
             return Err(LoadError::NotALibrary { path, cause: "the file is cut short".to_owned() });
         }
-        probe(&path)?;
-        let header = lib_header_from_path(&path).map_err(|error| match error {
+        probe(library, &path)?;
+        let header = lib_header_from_path(library).map_err(|error| match error {
             LibraryError::InvalidAbiHeader(found) => LoadError::OtherAbiStable {
                 path: path.clone(),
                 found: format!("{}.{}", found.abi_major, found.abi_minor),
@@ -162,15 +192,13 @@ impl Plugin {
         }
     }
 
-    /// Opens the dylib at `path`, and refuses a plugin of another kind.
-    pub fn load_kind(path: &Path, expected: Kind) -> Result<Self, LoadError> {
-        let plugin = Self::load(path)?;
-        let Description { path, name, kind, .. } = plugin.description();
+    fn expect_kind(self, expected: Kind) -> Result<Self, LoadError> {
+        let Description { path, name, kind, .. } = self.description();
         if *kind != expected {
             let (path, name) = (path.clone(), name.clone());
             return Err(LoadError::OtherKind { path, name, found: *kind, expected });
         }
-        Ok(plugin)
+        Ok(self)
     }
 
     /// What the plugin says of itself.
@@ -222,12 +250,12 @@ fn is_cut_short(file: &mut impl Read, length: u64) -> bool {
 
 /// Opens the file and looks for the symbol, for errors that a person can read.
 #[expect(unsafe_code, reason = "opening a dylib runs its code")]
-fn probe(path: &Path) -> Result<(), LoadError> {
+fn probe(library: &Path, path: &Path) -> Result<(), LoadError> {
     // SAFETY: who names a plugin directory trusts the code in it; that is what a plugin is.
-    let library = unsafe { libloading::Library::new(path) }.map_err(|error| {
+    let library = unsafe { libloading::Library::new(library) }.map_err(|error| {
         let text = std::error::Error::source(&error).unwrap_or(&error).to_string();
         // dlopen puts the path in front of its reason, and our message has it already.
-        let reason = text.replace(&format!("{}: ", path.display()), "");
+        let reason = text.replace(&format!("{}: ", library.display()), "");
         LoadError::NotALibrary { path: path.to_owned(), cause: first_line(&reason) }
     })?;
     // SAFETY: the symbol is only looked for; abi_stable checks what stands behind it.

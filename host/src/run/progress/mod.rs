@@ -16,6 +16,7 @@ use super::protocol::Message;
 use crate::diagnostic::LogFormat;
 use crate::plan::TrialId;
 use crate::record::Step;
+use crate::text::say;
 
 /// How often a line appears where there is no terminal.
 const SELDOM: Duration = Duration::from_secs(10);
@@ -89,7 +90,6 @@ impl Progress {
         if let Style::Bars { bars, all, .. } = &mut self.style {
             *all = bars.add(ProgressBar::new(self.evaluations.1 as u64));
             all.set_style(style("{prefix:<28} {bar:30} {pos}/{len} evaluations, {elapsed}{msg}"));
-            all.enable_steady_tick(Duration::from_millis(200));
         }
         self.show_all();
         self.say("begins", json!({}));
@@ -112,7 +112,7 @@ impl Progress {
         match message {
             Message::Begins(step) => self.doing(id, step),
             Message::Advanced { evaluation, best } => self.evaluated(id, *evaluation, *best),
-            Message::Alive | Message::Failed { .. } => {}
+            Message::Alive | Message::Failed { .. } | Message::Ended(_) => {}
         }
     }
 
@@ -152,9 +152,9 @@ impl Progress {
     /// Something to read, above the bars.
     pub(super) fn print(&self, line: &str) {
         match &self.style {
-            Style::Bars { bars, .. } => bars.suspend(|| eprintln!("{line}")),
-            Style::Json => eprintln!("{}", json!({ "progress": "said", "line": line })),
-            Style::Lines | Style::Quiet => eprintln!("{line}"),
+            Style::Bars { bars, .. } => bars.suspend(|| say(&line)),
+            Style::Json => say(json!({ "progress": "said", "line": line })),
+            Style::Lines | Style::Quiet => say(&line),
         }
     }
 
@@ -171,7 +171,7 @@ impl Progress {
             let seconds = self.begun.elapsed().as_secs_f64();
             let left = self.left().map(|left| format!(", about {} left", duration(left))).unwrap_or_default();
             let (done, trials) = (self.done, self.trials);
-            eprintln!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds));
+            say(format!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds)));
         }
     }
 
@@ -200,6 +200,8 @@ impl Progress {
         if let Style::Bars { all, .. } = &self.style {
             all.set_prefix(format!("{}/{} trials", self.done, self.trials));
             all.set_position(self.evaluations.0 as u64);
+            // A thread of its own for this is one that may not be had.
+            all.tick();
             all.set_message(left.map(|left| format!(", about {} left", duration(left))).unwrap_or_default());
         }
     }
@@ -238,7 +240,7 @@ impl Progress {
         if let (Some(line), Json::Object(mut more)) = (line.as_object_mut(), more) {
             line.append(&mut more);
         }
-        eprintln!("{line}");
+        say(&line);
     }
 }
 

@@ -36,7 +36,8 @@ pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut begin = 0;
     while begin < order.len() {
         let same = |&&index: &&usize| values[index] <= values[order[begin]];
-        let end = begin + order[begin..].iter().take_while(same).count();
+        // What is no number is not even equal to itself.
+        let end = begin + order[begin..].iter().take_while(same).count().max(1);
         for &index in &order[begin..end] {
             ranks[index] = (begin + 1 + end) as f64 / 2.0;
         }
@@ -54,6 +55,8 @@ mod tests {
         assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
         assert_eq!(ranks(&[7.0, 7.0, 7.0]), [2.0, 2.0, 2.0]);
         assert_eq!(ranks(&[0.0, -0.0]), [1.5, 1.5]);
+        assert_eq!(ranks(&[f64::INFINITY, 1.0, f64::INFINITY]), [2.5, 1.0, 2.5]);
+        assert_eq!(ranks(&[f64::NAN, 1.0, f64::NAN]), [2.0, 1.0, 3.0], "it ends");
     }
 
     #[test]

@@ -1,0 +1,103 @@
+//! Somebody asks to stop: after the evaluations under way, or at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::diagnostic::Diagnostic;
+
+/// How long trials may take over their evaluations under way after SIGTERM, which most systems follow up with SIGKILL.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long this process may take to end when it is to end at once.
+const HURRY: Duration = Duration::from_secs(3);
+
+/// Whether somebody asked to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    asked: Arc<AtomicBool>,
+    at_once: Arc<AtomicBool>,
+}
+
+impl Stop {
+    /// Raised by Ctrl-C, and by SIGTERM; by a second one, or a while after SIGTERM, trials end at once.
+    pub(super) fn on_request() -> Result<Self, Diagnostic> {
+        let stop = Self::default();
+        stop.listen().map_err(|error| Diagnostic::new("Ctrl-C cannot be listened for").because(error))?;
+        Ok(stop)
+    }
+
+    /// Asks to stop after the evaluations under way.
+    pub(super) fn ask(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to stop after the evaluations under way.
+    pub(super) fn asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether to stop in the middle of them.
+    pub(super) fn at_once(&self) -> bool {
+        self.at_once.load(Ordering::Relaxed)
+    }
+
+    /// What a trial in this process looks at.
+    pub(super) fn flag(&self) -> &Arc<AtomicBool> {
+        &self.asked
+    }
+
+    #[cfg(unix)]
+    fn listen(&self) -> std::io::Result<()> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        let stop = self.clone();
+        super::thread(move || {
+            for signal in signals.forever() {
+                stop.heard(signal == SIGTERM);
+            }
+        })?;
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn listen(&self) -> std::io::Result<()> {
+        let stop = self.clone();
+        // A second call in one process keeps the first handler, whose flag is then the one that counts.
+        if let Err(error) = ctrlc::set_handler(move || stop.heard(false)) {
+            tracing::debug!("Ctrl-C is handled already: {error}");
+        }
+        Ok(())
+    }
+
+    /// One more signal.
+    fn heard(&self, termination: bool) {
+        if self.at_once() {
+            std::process::exit(1);
+        }
+        if self.asked.swap(true, Ordering::Relaxed) {
+            self.hurry();
+        } else if termination {
+            let stop = self.clone();
+            let waits = super::thread(move || {
+                std::thread::sleep(PATIENCE);
+                stop.hurry();
+            });
+            if waits.is_err() {
+                self.hurry();
+            }
+        }
+    }
+
+    /// Trials end now, and this process soon after: in the middle of an evaluation of its own it cannot be asked.
+    fn hurry(&self) {
+        self.at_once.store(true, Ordering::Relaxed);
+        let ends = super::thread(|| {
+            std::thread::sleep(HURRY);
+            std::process::exit(1);
+        });
+        if ends.is_err() {
+            std::process::exit(1);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! No process of a trial outlives it, whoever is killed and whatever an objective starts; and none keeps the host waiting.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use support::{build_plugin, command, events, journals_in, processes_with};
+
+fn plugins() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build_plugin("benchmark-fault", include_str!("data/fault.rs")))
+}
+
+/// A run whose objective has this fault, and sleeps for a time that nobody else does.
+struct Run {
+    results: tempfile::TempDir,
+    manifest: PathBuf,
+    sleep: String,
+}
+
+impl Run {
+    fn new(fault: &str, sleep: u32) -> Self {
+        let results = tempfile::tempdir().unwrap();
+        let manifest = results.path().join("m.yaml");
+        let sleep = format!("{}{sleep}", std::process::id());
+        let options = format!("{{ fault: {fault}, sleep: '{sleep}' }}");
+        let text = format!(
+            "name: faults\nbudget: {{ initial: 8, evaluations: 2 }}\nsurrogate: random\nsolver: annealing\n\
+             evaluation: {{ retries: 0 }}\nbenchmark: {{ use: fault, options: {options} }}\n"
+        );
+        std::fs::write(&manifest, text).unwrap();
+        Self { results, manifest, sleep }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.results.path().join("faults/r")
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
+        let (manifest, output) = (self.manifest.to_str().unwrap(), self.results.path().to_str().unwrap());
+        let arguments = ["run", manifest, "--output", output, "--run-id", "r", "--plugin-dir"];
+        let mut command = command(&[&arguments[..], &[plugins().to_str().unwrap()], more].concat());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts it, and waits until the objective has started what it starts.
+    fn start(&self, started: usize) -> Child {
+        let host = self.command(&["--quiet"]).spawn().unwrap();
+        within_a_minute("the objective starts something", || self.strays().len() >= started);
+        host
+    }
+
+    /// What the objective has started.
+    fn strays(&self) -> Vec<u32> {
+        processes_with(&format!("sleep\0{}\0", self.sleep))
+    }
+
+    fn trials(&self) -> Vec<u32> {
+        processes_with(&format!("trial\0{}\0", self.folder().display()))
+    }
+
+    fn all_is_gone(&self) {
+        within_a_minute("all processes end", || self.strays().is_empty() && self.trials().is_empty());
+    }
+}
+
+fn within_a_minute(what: &str, done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn signal(name: &str, process: u32) {
+    let _ = Command::new("kill").args([name, &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+fn ended(mut child: Child, patience: Duration) -> Output {
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < patience, "the host does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn nothing_is_left_when_the_host_is_killed_or_told_to_end() {
+    let (wait, mut sleep) = (Duration::from_secs(30), 0);
+    for round in 0..3 {
+        for (first, second) in [("-KILL", None), ("-TERM", None), ("-INT", Some("-INT"))] {
+            sleep += 1;
+            let run = Run::new("wait", sleep);
+            let host = run.start(2);
+            signal(first, host.id());
+            if let Some(second) = second {
+                std::thread::sleep(Duration::from_millis(100));
+                signal(second, host.id());
+            }
+            let output = ended(host, wait);
+            run.all_is_gone();
+            let words = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(words.contains("host run --resume"), first != "-KILL", "{first} {round}: {words}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_when_trial_guard_or_both_are_killed_with_the_host_or_without() {
+    let mut sleep = 100;
+    for host_too in [false, true] {
+        for victims in [&[0][..], &[1], &[0, 1]] {
+            // All three at once leave nobody to clear up.
+            if host_too && victims.len() == 2 {
+                continue;
+            }
+            sleep += 1;
+            let run = Run::new("wait", sleep);
+            let host = run.start(2);
+            let before = run.strays();
+            let trials = run.trials();
+            assert_eq!(trials.len(), 2, "a trial and its guard");
+            victims.iter().for_each(|&victim| signal("-KILL", trials[victim]));
+            if !host_too {
+                // It is started again; what it had started before is gone.
+                within_a_minute("another try", || run.strays().iter().any(|stray| !before.contains(stray)));
+                within_a_minute("the old end", || run.strays().iter().all(|stray| !before.contains(stray)));
+            }
+            signal("-KILL", host.id());
+            ended(host, Duration::from_secs(30));
+            run.all_is_gone();
+        }
+    }
+}
+
+#[test]
+fn a_daemon_ends_with_its_trial_and_keeps_nobody_waiting() {
+    let run = Run::new("daemon", 200);
+    let output = ended(run.command(&[]).spawn().unwrap(), Duration::from_secs(60));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    run.all_is_gone();
+    let journal = &journals_in(&run.folder())["annealing-seed1"];
+    assert_eq!(events(journal).last().unwrap()["event"], "finished");
+}
+
+#[test]
+fn what_an_objective_starts_has_no_input() {
+    let run = Run::new("input", 300);
+    let output = ended(run.command(&[]).spawn().unwrap(), Duration::from_secs(60));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let journal = &journals_in(&run.folder())["annealing-seed1"];
+    let reasons: Vec<_> =
+        events(journal).iter().filter_map(|event| event["reason"].as_str().map(str::to_owned)).collect();
+    assert!(!reasons.is_empty() && reasons.iter().all(|reason| reason == "0 bytes of input"), "{reasons:?}");
+}
+
+#[test]
+fn what_a_plugin_forks_does_not_keep_the_journal() {
+    for _ in 0..2 {
+        let run = Run::new("fork", 400);
+        let host = run.command(&["--quiet"]).spawn().unwrap();
+        // The guard, the trial and its fork.
+        within_a_minute("a fork", || run.trials().len() == 3);
+        signal("-KILL", host.id());
+        ended(host, Duration::from_secs(30));
+        // At once: the guard may still be at work.
+        let resumed = run.command(&["--quiet", "--resume"]).spawn().unwrap();
+        within_a_minute("a fork again", || run.trials().len() == 3);
+        signal("-TERM", resumed.id());
+        let words = String::from_utf8_lossy(&ended(resumed, Duration::from_secs(30)).stderr).into_owned();
+        assert!(words.contains("host run --resume") && !words.contains("error"), "{words}");
+        run.all_is_gone();
+    }
+}
