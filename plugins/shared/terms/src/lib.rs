@@ -86,6 +86,18 @@ impl Terms {
         impossible
     }
 
+    /// The terms that are not [impossible](Self::impossible), each with its bits, in ascending order.
+    pub fn possible(&self) -> impl Iterator<Item = (usize, Vec<usize>)> {
+        let (n, order) = (self.bits, self.order);
+        let impossible = self.impossible();
+        let pairs =
+            (0..if order >= 2 { n } else { 0 }).flat_map(move |i| (i + 1..n).map(move |j| vec![i, j]));
+        let triples = (0..if order >= 3 { n } else { 0 })
+            .flat_map(move |i| (i + 1..n).flat_map(move |j| (j + 1..n).map(move |m| vec![i, j, m])));
+        let all = (0..n).map(|i| vec![i]).chain(pairs).chain(triples);
+        all.enumerate().filter(move |(term, _)| !impossible[*term])
+    }
+
     /// One number a term, as one a bit and one a pair of bits.
     ///
     /// # Panics
@@ -141,6 +153,25 @@ pub fn add_at(values: &mut [f64], terms: &[u32], value: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_term_has_the_bits_that_make_it_1() {
+        for (order, groups) in
+            [(1, vec![]), (2, vec![]), (3, vec![]), (3, vec![1..3, 4..6]), (2, vec![0..2, 2..6])]
+        {
+            let terms = Terms::new(6, order, &groups);
+            let impossible = terms.impossible();
+            let mut found = 0;
+            for (term, bits) in terms.possible() {
+                let set: Vec<u32> = bits.iter().map(|&bit| bit as u32).collect();
+                // It is the last of the terms that these bits make 1, and its bits are all of them.
+                assert_eq!(terms.of_set(&set).last(), Some(&(term as u32)), "{bits:?}");
+                assert!(!impossible[term]);
+                found += 1;
+            }
+            assert_eq!(found, impossible.iter().filter(|&&impossible| !impossible).count());
+        }
+    }
 
     #[test]
     fn a_linear_form_in_the_terms_is_the_quadratic_function() {

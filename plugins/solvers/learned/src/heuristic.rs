@@ -15,12 +15,19 @@ pub(crate) struct Heuristic {
     weights: Vec<f64>,
 }
 
-/// The features of a point of which it is known how well a descent from it ended.
+/// The features of a point of which it is known how well a descent through it ended.
 pub(crate) struct Example {
     pub(crate) features: Vec<f64>,
-    /// Only values of the same problem can be compared.
-    pub(crate) problem: u64,
+    /// What it can be compared with: values of the same problem, at the same end of the descents.
+    pub(crate) among: (u64, End),
     pub(crate) value: f64,
+}
+
+/// Where on a descent a point was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    First,
+    Last,
 }
 
 /// How w is learned.
@@ -105,14 +112,12 @@ impl Heuristic {
         f
     }
 
-    /// Learns to rank: the logistic loss of the difference of H, over all pairs of examples of the same problem, by
+    /// Learns to rank: the logistic loss of the difference of H, over all pairs of examples that can be compared, by
     /// stochastic gradient descent in a random order.
     pub(crate) fn learn(&mut self, examples: &[Example], training: &Training, rng: &mut Rng) {
         let mut pairs = Vec::new();
         for (i, one) in examples.iter().enumerate() {
-            for (j, other) in
-                examples[..i].iter().enumerate().filter(|(_, other)| other.problem == one.problem)
-            {
+            for (j, other) in examples[..i].iter().enumerate().filter(|(_, other)| other.among == one.among) {
                 // Less than this is rounding.
                 let least = 1e-12 * (1.0 + one.value.abs());
                 if one.value < other.value - least {
@@ -225,7 +230,7 @@ mod tests {
         let mut example = |k: u64| {
             let x = Layout::free(heuristic.dimension()).random(&mut random);
             let value = f.value(&x) + 1000.0 * (k % 3) as f64;
-            Example { features: heuristic.features(&x, 0), problem: k % 3, value }
+            Example { features: heuristic.features(&x, 0), among: (k % 3, End::First), value }
         };
         (0..60).map(&mut example).collect()
     }
@@ -242,8 +247,7 @@ mod tests {
             let unseen = examples(&heuristic, &f, 100 * seed + 50);
             let (mut right, mut all) = (0, 0);
             for one in &unseen {
-                for other in
-                    unseen.iter().filter(|other| other.problem == one.problem && other.value < one.value)
+                for other in unseen.iter().filter(|other| other.among == one.among && other.value < one.value)
                 {
                     let h = |example: &Example| product(heuristic.weights(), &example.features);
                     right += u32::from(h(other) < h(one));
@@ -262,8 +266,11 @@ mod tests {
         let mut random = rng(3);
         heuristic.weights.iter_mut().for_each(|w| *w = normal(&mut random));
         let before = heuristic.clone();
-        let example =
-            |bits: [bool; 3], value| Example { features: before.features(&bits, 1), problem: 0, value };
+        let example = |bits: [bool; 3], value| Example {
+            features: before.features(&bits, 1),
+            among: (0, End::First),
+            value,
+        };
         let (one, other) = (example([true, false, true], 2.0), example([false, false, true], -1.0));
         let loss = |w: &[f64]| {
             let ahead = product(w, &one.features) - product(w, &other.features);
@@ -286,10 +293,17 @@ mod tests {
     }
 
     #[test]
-    fn values_of_different_problems_and_equal_values_teach_nothing() {
+    fn equal_values_and_those_that_cannot_be_compared_teach_nothing() {
         let mut heuristic = Heuristic::new(2, 4);
-        let example = |problem, value| Example { features: vec![problem as f64; 8], problem, value };
-        let examples = [example(1, 5.0), example(2, 1.0), example(3, 3.0), example(3, 3.0)];
+        let example =
+            |problem: u64, end, value| Example { features: vec![value; 8], among: (problem, end), value };
+        let examples = [
+            example(1, End::First, 5.0),
+            example(2, End::First, 1.0),
+            example(2, End::Last, 7.0),
+            example(3, End::First, 3.0),
+            example(3, End::First, 3.0),
+        ];
         heuristic.learn(&examples, &TRAINING, &mut rng(1));
         assert!(!heuristic.knows());
     }

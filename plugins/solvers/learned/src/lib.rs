@@ -3,8 +3,9 @@
 //! Learning to search for the acquisition functions of complex models (Deshwal, Belakaria, Doppa & Fern 2020, "Optimizing
 //! Discrete Spaces via Expensive Evaluations: A Learning to Search Framework"). From random points that keep the rules, a
 //! descent of the heuristic H comes to the start of a descent of the acquisition function. How well each of these ended
-//! is what H learns from: it ranks starts, by a logistic loss, and is kept from problem to problem, because the functions
-//! that a model draws in one search resemble each other. At first H knows nothing, and the random points are the starts.
+//! is what H learns from: it ranks their starts among each other, and their ends, by a logistic loss, and is kept from
+//! problem to problem, because the functions that a model draws in one search resemble each other. At first H knows
+//! nothing, and the random points are the starts; later they are where H has led another descent already.
 //!
 //! It takes any function and keeps all rules. Moves turn a bit over or choose another level in a group; where a rule that
 //! counts bits forbids every single move that gains, two moves are made together. The function is asked in bulk: once for
@@ -22,9 +23,9 @@ mod heuristic; // what is learned, and how
 mod options;
 mod search; // the algorithm
 
-use heuristic::{Example, Heuristic, Training};
+use heuristic::{End, Example, Heuristic, Training};
 use options::Options;
-use search::Descent;
+use search::{Descent, Place};
 
 export_solver!("learned", |options: Options| Learned::new(options));
 
@@ -56,12 +57,13 @@ impl Learned {
         known.descents.extend(descents.into_iter().map(|descent| (known.problems, descent)));
         let old = known.descents.len().saturating_sub(trajectories);
         known.descents.drain(..old);
-        let example = |(problem, descent): &(u64, Descent)| Example {
-            features: known.heuristic.features(&descent.start, descent.distance),
-            problem: *problem,
-            value: descent.value,
-        };
-        let examples: Vec<Example> = known.descents.iter().map(example).collect();
+        let mut examples = Vec::new();
+        for (problem, Descent { start, end, value }) in &known.descents {
+            for (place, end) in [(start, End::First), (end, End::Last)] {
+                let features = known.heuristic.features(&place.bits, place.distance);
+                examples.push(Example { features, among: (*problem, end), value: *value });
+            }
+        }
         // Not the numbers that the points were drawn with.
         let mut random = rng(seed ^ 0x6c65_6172_6e65_6421);
         known.heuristic.learn(&examples, &Training { rate, decay, passes }, &mut random);
@@ -97,17 +99,15 @@ impl Solver for Learned {
         if !self.options.learn {
             return Ok(None);
         }
+        let descent = |(problem, Descent { start, end, value }): &(u64, Descent)| {
+            let place = |Place { bits, distance }: &Place| (bits.clone(), *distance);
+            (*problem, place(start), place(end), *value)
+        };
         let known = self.known.as_ref().map(|known| SavedKnown {
             dimension: known.heuristic.dimension(),
             weights: known.heuristic.weights().to_vec(),
             problems: known.problems,
-            descents: known
-                .descents
-                .iter()
-                .map(|(problem, Descent { start, distance, value })| {
-                    (*problem, start.clone(), *distance, *value)
-                })
-                .collect(),
+            descents: known.descents.iter().map(descent).collect(),
         });
         STATES.write(&Saved { known })
     }
@@ -128,14 +128,16 @@ struct Saved {
     known: Option<SavedKnown>,
 }
 
+type SavedPlace = (Bits, usize);
+
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct SavedKnown {
     dimension: usize,
     weights: Vec<f64>,
     problems: u64,
-    /// Problem, start, its distance from the incumbent, value.
-    descents: Vec<(u64, Bits, usize, f64)>,
+    /// The problem, start and end, each with its distance from the incumbent, and the value.
+    descents: Vec<(u64, SavedPlace, SavedPlace, f64)>,
 }
 
 impl SavedKnown {
@@ -144,16 +146,17 @@ impl SavedKnown {
         let Self { dimension, weights, problems, descents } = self;
         let heuristic = Heuristic::from_weights(dimension, options.buckets, weights);
         let heuristic = heuristic.ok_or_else(|| STATES.refused("its weights are of another heuristic"))?;
-        let fits = |(problem, start, distance, value): &(u64, Bits, usize, f64)| {
-            (1..=problems).contains(problem)
-                && start.len() == dimension
-                && *distance <= dimension
-                && value.is_finite()
-        };
-        if descents.len() > options.trajectories || !descents.iter().all(fits) {
+        let here = |(bits, distance): &SavedPlace| bits.len() == dimension && *distance <= dimension;
+        let fits = descents.len() <= options.trajectories
+            && descents.iter().all(|(problem, start, end, value)| {
+                (1..=problems).contains(problem) && here(start) && here(end) && value.is_finite()
+            });
+        if !fits {
             return Err(STATES.refused("its descents are of another problem"));
         }
-        let descent = |(problem, start, distance, value)| (problem, Descent { start, distance, value });
+        let place = |(bits, distance)| Place { bits, distance };
+        let descent =
+            |(problem, start, end, value)| (problem, Descent { start: place(start), end: place(end), value });
         Ok(Known { heuristic, problems, descents: descents.into_iter().map(descent).collect() })
     }
 }

@@ -1,5 +1,6 @@
 //! Descents of the acquisition function from where the heuristic leads.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use plugin_api::{Acquisition, Answer, BitMatrix, Bits, Problem, Result, Rng, Stop};
@@ -11,13 +12,20 @@ use crate::heuristic::{Heuristic, distance};
 /// Points of one call for values: few enough that a limit on time is kept.
 const BATCH: usize = 256;
 
-/// A descent of the acquisition function: where it began, and the value that it came to.
+/// A descent of the acquisition function.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Descent {
-    pub(crate) start: Bits,
-    /// In how many bits the start differs from the incumbent.
-    pub(crate) distance: usize,
+    pub(crate) start: Place,
+    pub(crate) end: Place,
+    /// At its end.
     pub(crate) value: f64,
+}
+
+/// A point, and in how many bits it differs from the incumbent of its problem.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) bits: Bits,
+    pub(crate) distance: usize,
 }
 
 /// Descends from `restarts` points: random ones, or where the heuristic leads from them.
@@ -30,8 +38,8 @@ pub(crate) fn minimize(
     let mut limits = Limits::new(problem);
     let incumbent = problem.starts().rows().next();
     let random = feasible::points(problem, restarts, rng)?;
-    let starts = match heuristic {
-        None => random.clone(),
+    let (starts, guided) = match heuristic {
+        None => (random, 0),
         Some(heuristic) => lead(&heuristic.function(incumbent).into(), problem, &random, &mut limits),
     };
 
@@ -59,29 +67,43 @@ pub(crate) fn minimize(
     let value = problem.objective().value(&bits);
     let answer = Answer::new(bits, value)
         .with_count("starts", began.len() as u64)
+        .with_count("guided", guided as u64)
         .with_count("steps", steps)
         .with_count("asked", descents.asked())
         .with_stop(limits.stop);
-    let descents = began.into_iter().zip(descents.ends()).map(|(start, (value, _))| {
-        let distance = incumbent.map_or(0, |incumbent| distance(&start, incumbent));
-        Descent { start, distance, value }
-    });
-    Ok((answer, descents.collect()))
+    let place = |bits: &Bits| Place {
+        bits: bits.clone(),
+        distance: incumbent.map_or(0, |incumbent| distance(bits, incumbent)),
+    };
+    let descent = |(start, (value, end))| Descent { start: place(start), end: place(end), value };
+    Ok((answer, began.iter().zip(descents.ends()).map(descent).collect()))
 }
 
-/// Where descents of the heuristic from each of the points end. One that comes to where another has been ends before it:
-/// the same start again would tell nothing.
-fn lead(heuristic: &Acquisition, problem: &Problem, points: &[Bits], limits: &mut Limits<'_>) -> Vec<Bits> {
+/// Where descents of the heuristic from each of the points end. The first that comes to an end begins there; the others
+/// that come to the same one begin where they were, because the same start again would tell nothing. And how many ends
+/// there are.
+fn lead(
+    heuristic: &Acquisition,
+    problem: &Problem,
+    points: &[Bits],
+    limits: &mut Limits<'_>,
+) -> (Vec<Bits>, usize) {
     let mut descents = Descents::new(heuristic, problem.layout()).with_exchanges();
+    let mut distinct: Vec<&Bits> = Vec::new();
     for point in points {
-        descents.add(heuristic.value(point), point.clone());
+        if descents.add(heuristic.value(point), point.clone()) {
+            distinct.push(point);
+        }
     }
     let none = BitMatrix::new(problem.dimension());
     let mut seen = Best::new(&none);
     while !descents.done() && !limits.late() {
         descents.step(&mut seen);
     }
-    descents.own_ends().cloned().collect()
+    let mut taken = BTreeSet::new();
+    let ends = descents.ends().map(|(_, end)| end);
+    let starts = ends.zip(distinct).map(|(end, point)| if taken.insert(end) { end } else { point }.clone());
+    (starts.collect(), taken.len())
 }
 
 fn evaluate(problem: &Problem, points: &[Bits]) -> Vec<f64> {

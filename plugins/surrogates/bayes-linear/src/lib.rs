@@ -6,12 +6,14 @@
 //! one-hot group can't be set together, and have the coefficient 0.
 //!
 //! With the option `values` it learns transformed totals, standardised, in place of the values as they are; `auto` is then
-//! chosen by its own evidence.
+//! chosen by its own evidence. Predictions and effects are the posterior's, closed as it is; about transformed values it
+//! says nothing.
 
+use plugin_api::ndarray::{ArrayView1, ArrayView2};
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, Bits, DrawRequest, Error, Evaluation, Layout, Quadratic, Result, Surrogate,
-    export_surrogate, rng,
+    Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions, Quadratic, Result,
+    Surrogate, export_surrogate, rng,
 };
 use shared_saved::States;
 use shared_terms::Terms;
@@ -108,6 +110,26 @@ impl Surrogate for BayesLinear {
         let (linear, pairs) = self.terms.bits_and_pairs(alpha);
         let drawn = Acquisition::from(Quadratic::new(intercept, linear, pairs)?);
         Ok(self.values.complete(drawn, request.penalty()))
+    }
+
+    fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
+        let Some(moments) = self.posterior.moments().filter(|_| self.values.is_raw()) else {
+            return Ok(None);
+        };
+        let value = |bits: ArrayView1<'_, bool>| moments.value(&self.terms.of(&bits.to_vec()));
+        let (means, deviations) = points.rows().into_iter().map(value).unzip();
+        Predictions::new(means, deviations).map(Some)
+    }
+
+    fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        let Some(moments) = self.posterior.moments().filter(|_| self.values.is_raw()) else {
+            return Ok(None);
+        };
+        let effect = |(term, bits): (usize, Vec<usize>)| {
+            let (size, deviation) = moments.coefficient(term as u32);
+            Effect::new(bits, size, deviation)
+        };
+        Ok(Some(self.terms.possible().map(effect).collect()))
     }
 
     fn notes(&self) -> Result<Vec<(String, String)>> {
@@ -250,6 +272,38 @@ mod tests {
         for mask in 0..16 {
             assert!((drawn.value(&point(mask)) - value(mask)).abs() < 5e-3, "at {}", point(mask));
         }
+    }
+
+    #[test]
+    fn predictions_and_effects_find_a_quadratic_function_and_pairs_of_a_group_have_none() {
+        let group = 1..3;
+        let layout = Layout::with_groups(5, vec![group]).unwrap();
+        let mut surrogate = surrogate(r#"{ "variance": 1e4, "rate": 1e-8 }"#, &layout);
+        let value =
+            |x: &[bool]| 50.0 + 3.0 * f64::from(u8::from(x[0])) - 2.0 * f64::from(u8::from(x[3] && x[4]));
+        let (mut random, mut seen) = (rng(4), plugin_api::BitMatrix::new(5));
+        assert_eq!(surrogate.predict(seen.view()).unwrap(), None);
+        for _ in 0..60 {
+            let x = layout.random(&mut random);
+            surrogate.learn(&x, value(&x)).unwrap();
+            seen.push(&x);
+        }
+        let predictions = surrogate.predict(seen.view()).unwrap().unwrap();
+        for (x, (mean, deviation)) in
+            seen.rows().zip(predictions.means().iter().zip(predictions.deviations()))
+        {
+            assert!((mean - value(x)).abs() < 0.01 && *deviation < 0.05, "{mean} ± {deviation}");
+        }
+        let effects = surrogate.effects().unwrap().unwrap();
+        assert_eq!(effects.len(), 5 + 10 - 1);
+        assert!(effects.iter().all(|effect| effect.bits() != [1, 2]));
+        let size = |bits: &[usize]| effects.iter().find(|effect| effect.bits() == bits).unwrap().size();
+        assert!((size(&[3, 4]) + 2.0).abs() < 0.05, "{}", size(&[3, 4]));
+        // One of bits 1 and 2 is set, so x₀ = x₀x₁ + x₀x₂: the smallest coefficients that add up to 3 are 2, 1 and 1.
+        assert!((size(&[0]) - 2.0).abs() < 0.05 && (size(&[0, 1]) - 1.0).abs() < 0.05);
+        assert!(size(&[0, 3]).abs() < 0.05 && size(&[3]).abs() < 0.05);
+        let mut transformed = observed(r#"{ "values": "copula" }"#, libm::exp);
+        assert_eq!(transformed.effects().unwrap(), None);
     }
 
     #[test]

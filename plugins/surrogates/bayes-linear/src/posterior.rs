@@ -7,6 +7,12 @@
 //! - α₀ | σ² ~ N(m, σ²/1ᵀM⁻¹1);
 //! - α | α₀, σ² by Bhattacharya, Chakraborty & Mallick (2016): u ~ N(0, v I), δ ~ N(0, I),
 //!   Mw = (y − α₀)/σ − Φu − δ, α = σ(u + vΦᵀw).
+//!
+//! A sum i·α₀ + φᵀα, which is a value where i = 1 and a coefficient where i = 0 and φ has one entry, is distributed as
+//! Student's t, with k = vΦφ:
+//!
+//! - its mean is im + kᵀM⁻¹(y − m1);
+//! - its variance is E[σ²] (vφᵀφ − kᵀM⁻¹k + (i − 1ᵀM⁻¹k)²/1ᵀM⁻¹1), E[σ²] that of the inverse gamma distribution.
 
 use plugin_api::Rng;
 use plugin_api::random::{gamma, normal};
@@ -106,6 +112,20 @@ impl Posterior {
         Fit { weight, mean, shape: shape + 0.5 * degrees, rate: rate + 0.5 * misfit }
     }
 
+    /// What can be said about the mean and the deviation of sums of parameters; `None` without observations, and while σ²
+    /// has no mean.
+    pub(crate) fn moments(&self) -> Option<Moments<'_>> {
+        let fit = self.fit(&self.half);
+        if self.rows.is_empty() || fit.shape <= 1.0 {
+            return None;
+        }
+        let mut misfit: Vec<f64> =
+            self.half.iter().zip(&self.ones).map(|(half, one)| half - fit.mean * one).collect();
+        self.factor.solve_transposed(&mut misfit);
+        let sigma2 = fit.rate / (fit.shape - 1.0);
+        Some(Moments { posterior: self, misfit, weight: fit.weight, mean: fit.mean, sigma2 })
+    }
+
     fn sample_by(&self, half: &[f64], first: f64, rng: &mut Rng) -> Sample {
         let variance = self.prior.variance;
         let Fit { weight, mean, shape, rate } = self.fit(half);
@@ -125,6 +145,47 @@ impl Posterior {
         }
         beta.iter_mut().for_each(|beta| *beta *= sigma);
         Sample { intercept: first + intercept, alpha: beta }
+    }
+}
+
+/// Means and deviations of sums of parameters.
+pub(crate) struct Moments<'p> {
+    posterior: &'p Posterior,
+    /// M⁻¹(y − m1).
+    misfit: Vec<f64>,
+    /// 1ᵀM⁻¹1.
+    weight: f64,
+    /// m, from the first value on.
+    mean: f64,
+    /// E[σ²].
+    sigma2: f64,
+}
+
+impl Moments<'_> {
+    /// Mean and deviation of a value that would be observed where these terms are 1.
+    pub(crate) fn value(&self, terms: &[u32]) -> (f64, f64) {
+        let variance = self.posterior.prior.variance;
+        let covariances = self.posterior.rows.iter().map(|row| variance * shared(row, terms)).collect();
+        let (mean, part) = self.sum(1.0, variance * terms.len() as f64, covariances);
+        (self.posterior.first + self.mean + mean, (self.sigma2 * (1.0 + part)).sqrt())
+    }
+
+    /// Mean and deviation of the coefficient of a term.
+    pub(crate) fn coefficient(&self, term: u32) -> (f64, f64) {
+        let variance = self.posterior.prior.variance;
+        let covariance = |row: &Vec<u32>| if row.binary_search(&term).is_ok() { variance } else { 0.0 };
+        let (mean, part) = self.sum(0.0, variance, self.posterior.rows.iter().map(covariance).collect());
+        (mean, (self.sigma2 * part).sqrt())
+    }
+
+    /// For i = `intercept`, vφᵀφ = `own` and k: the mean without im, and the variance as a part of E[σ²].
+    fn sum(&self, intercept: f64, own: f64, mut covariances: Vec<f64>) -> (f64, f64) {
+        let mean = dot(&covariances, &self.misfit);
+        self.posterior.factor.solve(&mut covariances);
+        let left = intercept - dot(&self.posterior.ones, &covariances);
+        // Rounding could leave less than nothing of what is known exactly.
+        let known = own - dot(&covariances, &covariances);
+        (mean, known.max(0.0) + left * left / self.weight)
     }
 }
 
@@ -233,6 +294,65 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn means_and_deviations_are_those_of_the_normal_equations() {
+        // Fewer rows than coefficients, and more.
+        for count in [1, 3, 7] {
+            let observations = &observations()[..count];
+            let mut posterior = Posterior::new(PRIOR, COLUMNS);
+            for (terms, value) in observations {
+                posterior.observe(terms.clone(), *value).unwrap();
+            }
+            let (mean, covariance) = closed(observations);
+            let sigma2 = {
+                // The noise: what the closed form has for a row beyond that of its parameters.
+                let shape = PRIOR.shape + 0.5 * (count as f64 - 1.0);
+                posterior.fit(&posterior.half).rate / (shape - 1.0)
+            };
+            let moments = posterior.moments().unwrap();
+            for mask in 0..16u32 {
+                let terms: Vec<u32> = (0..4).filter(|k| mask >> k & 1 == 1).collect();
+                let entries: Vec<usize> =
+                    std::iter::once(0).chain(terms.iter().map(|&k| k as usize + 1)).collect();
+                let expected: f64 = entries.iter().map(|&i| mean[i]).sum();
+                let sum = |i: &usize| entries.iter().map(|&j| covariance[*i][j]).sum::<f64>();
+                let deviation = (sigma2 + entries.iter().map(sum).sum::<f64>()).sqrt();
+                let found = moments.value(&terms);
+                assert!((found.0 - expected).abs() < 1e-9 && (found.1 - deviation).abs() < 1e-9, "{found:?}");
+            }
+            for k in 0..COLUMNS {
+                let found = moments.coefficient(k as u32);
+                let expected = (mean[k + 1], covariance[k + 1][k + 1].sqrt());
+                assert!((found.0 - expected.0).abs() < 1e-9 && (found.1 - expected.1).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn deviations_are_calibrated_on_draws_from_the_model() {
+        let mut rng = rng(8);
+        let (mut squares, mut within, trials) = (0.0, 0, 20_000);
+        for _ in 0..trials {
+            let sigma = (PRIOR.rate / gamma(&mut rng, PRIOR.shape)).sqrt();
+            let root = sigma * PRIOR.variance.sqrt();
+            let alpha: Vec<f64> = (0..COLUMNS).map(|_| root * normal(&mut rng)).collect();
+            let mut value = |terms: &[u32]| 100.0 + sum_at(&alpha, terms) + sigma * normal(&mut rng);
+            let mut posterior = Posterior::new(PRIOR, COLUMNS);
+            for (terms, _) in observations() {
+                posterior.observe(terms.clone(), value(&terms)).unwrap();
+            }
+            let unseen = [1, 2];
+            let (mean, deviation) = posterior.moments().unwrap().value(&unseen);
+            let z = (value(&unseen) - mean) / deviation;
+            squares += z * z / f64::from(trials);
+            within += u32::from(z.abs() < 1.0);
+        }
+        // t with 16 degrees of freedom has variance 8/7: 0.70 of it are within one deviation. Both within 4 errors.
+        assert!((squares - 1.0).abs() < 0.05, "{squares}");
+        let share = f64::from(within) / f64::from(trials);
+        assert!((share - 0.6995).abs() < 0.013, "{share}");
     }
 
     #[test]

@@ -10,17 +10,21 @@
 //! on from draw to draw, a point observed with several values counts as often, σ² has a floor (noise-free data
 //! drive it to 0 and the linear algebra with it), and a chain that breaks down ends in an error, not in a loop.
 //!
+//! Predictions and effects are averages over a chain that goes on from the last draw's.
+//!
 //! The time goes into the [kernels](kernel), of which the `README.md` beside tells the idea, the measurements and the limits.
 //! They give the same bits on every machine; the environment variable `HORSESHOE_KERNEL` forces one of them.
 
 use std::sync::Arc;
 
+use plugin_api::ndarray::ArrayView2;
 use plugin_api::random::normal;
 use plugin_api::{
-    Acquisition, AcquisitionKind, Bits, DrawRequest, Error, Evaluation, Layout, Penalty, Quadratic, Result,
-    Surrogate, export_surrogate, rng,
+    Acquisition, AcquisitionKind, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Penalty, Predictions,
+    Quadratic, Result, Surrogate, export_surrogate, rng,
 };
 
+mod asked; // predictions and effects
 #[doc(hidden)]
 pub mod by_rows; // coefficients where there are fewer rows than terms
 #[doc(hidden)]
@@ -130,12 +134,7 @@ impl Horseshoe {
         let rng = &mut rng(seed);
         let integrated = self.options.intercept == Intercept::Integrated;
         let regression = Regression::new(&self.observations, targets, integrated);
-        let (points, terms) = (self.observations.design().rows(), regression.active().len());
-        if points.min(terms) > LARGEST_MATRIX {
-            return Err(Error::new(format!(
-                "{points} points and {terms} terms, both more than the {LARGEST_MATRIX} of the largest regression"
-            )));
-        }
+        check_size(&regression)?;
         let (mut state, steps, burned_in) = self.start();
         let mut coefficients =
             coefficients::choose(&regression, &self.observations, &mut self.moments, self.kernel);
@@ -157,6 +156,17 @@ impl Horseshoe {
         alpha.iter_mut().for_each(|alpha| *alpha *= scale);
         Ok(Sample { intercept: targets.mean + scale * intercept, alpha, sigma: scale * sigma })
     }
+}
+
+/// Refuses a regression whose matrices would be too large.
+fn check_size(regression: &Regression<'_>) -> Result<()> {
+    let (points, terms) = (regression.design().rows(), regression.active().len());
+    if points.min(terms) > LARGEST_MATRIX {
+        return Err(Error::new(format!(
+            "{points} points and {terms} terms, both more than the {LARGEST_MATRIX} of the largest regression"
+        )));
+    }
+    Ok(())
 }
 
 /// Parameters drawn from the posterior, in the units of the values.
@@ -192,6 +202,14 @@ impl Surrogate for Horseshoe {
 
     fn draws(&self) -> AcquisitionKind {
         if self.options.order == 3 { AcquisitionKind::General } else { AcquisitionKind::Quadratic }
+    }
+
+    fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
+        self.predictions(points)
+    }
+
+    fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        self.posterior_effects()
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
