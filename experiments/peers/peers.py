@@ -96,8 +96,22 @@ def ax(objective, bits, initial, budget, seed):
             client.complete_trial(trial, {"value": objective([int(parameters[name]) for name in names])})
 
 
-PEERS = {"random": random, "optuna": optuna, "optuna-new-points": optuna_new_points, "smac": smac, "ax": ax}
-PACKAGES = {"optuna": "optuna", "optuna-new-points": "optuna", "smac": "smac", "ax": "ax-platform"}
+PEERS = {
+    "random": random,
+    "optuna": optuna,
+    "optuna-new-points": optuna_new_points,
+    "smac": smac,
+    # The same function; it needs an environment of its own.
+    "smac-2.3": smac,
+    "ax": ax,
+}
+PACKAGES = {
+    "optuna": "optuna",
+    "optuna-new-points": "optuna",
+    "smac": "smac",
+    "smac-2.3": "smac",
+    "ax": "ax-platform",
+}
 
 
 def version(peer):

@@ -48,9 +48,14 @@ def main():
     parser.add_argument("peer", choices=PEERS)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--seeds", type=seeds, default=seeds("1-20"), help="like 1-20")
+    parser.add_argument("--initial", type=int, help="random points before the first proposal; to measure time with much data")
     parser.add_argument("--until", type=float, default=float("inf"), help="start no run after these minutes")
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
     arguments = parser.parse_args()
+    if arguments.initial and arguments.results == RESULTS:
+        parser.error("results with other initial points go to a file of their own: --results FILE")
+    if arguments.peer in ("smac", "smac-2.3") and version("smac").startswith("2.3") != (arguments.peer == "smac-2.3"):
+        parser.error(f"this environment has SMAC {version('smac')}")
     lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
     done = {(line["peer"], line["problem"], line["seed"]) for line in map(json.loads, lines)}
     started = time.monotonic()
@@ -60,6 +65,7 @@ def main():
             if late or (arguments.peer, name, seed) in done:
                 continue
             problem = PROBLEMS[name]()
+            problem.initial = arguments.initial or problem.initial
             objective, error = Objective(problem), None
             try:
                 PEERS[arguments.peer](objective, problem.bits, problem.initial, problem.budget, seed)
@@ -76,6 +82,8 @@ def main():
                 "distinct": len(set(objective.points)),
                 "seconds_per_suggestion": round(sum(searching) / max(len(searching), 1), 6),
             }
+            if arguments.initial:
+                result["initial"] = problem.initial
             if objective.origins:
                 result["origins"] = objective.origins
             if error:

@@ -15,7 +15,13 @@ from problems import PROBLEMS
 from run import RESULTS
 
 # The original of each of our methods.
-ORIGINALS = {"forest": "smac", "tpe": "optuna"}
+ORIGINALS = {
+    "forest": "smac",
+    "forest-2.3": "smac-2.3",
+    "forest-annealing": "smac",
+    "tpe": "optuna",
+    "tpe-repeats": "optuna",
+}
 
 
 def peers():
@@ -70,7 +76,7 @@ def main():
     row(["mean ± standard error (seeds)", *PROBLEMS])
     row(["---"] * (1 + len(PROBLEMS)))
     for peer, version in sorted(versions.items()):
-        row([f"{peer} {version or ''}".strip(), *(cell(theirs[peer, problem]) for problem in PROBLEMS)])
+        row([f"{peer.removesuffix('-2.3')} {version or ''}".strip(), *(cell(theirs[peer, problem]) for problem in PROBLEMS)])
     for method in sorted({method for method, _ in mine}):
         row([f"our {method}", *(cell(mine[method, problem]) for problem in PROBLEMS)])
     print()
@@ -83,7 +89,7 @@ def main():
     row(["difference in its standard errors", *PROBLEMS])
     row(["---"] * (1 + len(PROBLEMS)))
     for method in sorted({method for method, _ in mine}):
-        original = ORIGINALS[method.split("-")[0]]
+        original = ORIGINALS[method]
         cells = []
         for problem in PROBLEMS:
             one, two = mine[method, problem], theirs[original, problem]
