@@ -126,6 +126,14 @@ pub enum Command {
     /// Only recorded files are read: a report can be made at any time, also of a run that is not finished.
     #[command(after_help = REPORT_HELP)]
     Report(ReportArguments),
+    /// Say what of a run's folder is whole and what is not. Nothing is changed.
+    ///
+    /// Every journal is read and its hashes followed. Exit codes: 0 all is whole, 1 something is not, 2 this is no run.
+    Doctor {
+        /// The folder of a run, as `host run` names it: results/NAME/ID.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Write a run's evaluations and AFO answers for other tools: CSV, JSON lines or Parquet.
     #[command(after_help = EXPORT_HELP)]
     Export(ExportArguments),

@@ -1,4 +1,4 @@
-//! Many tiny trials: the host's memory does not grow with their number.
+//! Many tiny trials: the host's memory does not grow with their number, and no trial's with the size of its plan.
 //!
 //! `HOST_SOAK_TRIALS=10000 cargo test --release -p host --test soak` runs ten thousand.
 #![cfg(target_os = "linux")]
@@ -6,10 +6,67 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use support::{SMALLEST, command, journals_in};
+
+/// The most memory that a process has held so far, in bytes; 0 where it has ended.
+fn peak(process: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    1024 * peak.and_then(|words| words.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
+}
+
+/// A manifest whose sweep has this many points.
+fn swept(folder: &Path, points: usize) -> PathBuf {
+    let manifest = folder.join("m.yaml");
+    let values: Vec<String> = (0..points).map(|point| format!("{point}e-6")).collect();
+    let text = format!("{SMALLEST}sweep: {{ penalty.l1: [{}] }}\n", values.join(", "));
+    std::fs::write(&manifest, text).unwrap();
+    manifest
+}
+
+#[test]
+fn a_plan_of_100_000_trials_is_made_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = swept(folder.path(), 100_000);
+    let mut host = command(&["plan", manifest.to_str().unwrap()]);
+    let mut host = host.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let (mut most, begun) = (0, Instant::now());
+    while host.try_wait().unwrap().is_none() {
+        most = most.max(peak(host.id()));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(host.wait().unwrap().success());
+    println!("{most} bytes at most, {:?}", begun.elapsed());
+    assert!(most < 500_000_000, "{most} bytes");
+}
+
+#[test]
+fn a_trial_takes_as_much_memory_in_a_large_plan_as_in_a_small_one() {
+    for points in [2, 3000] {
+        let folder = tempfile::tempdir().unwrap();
+        let (manifest, results) = (swept(folder.path(), points), folder.path().to_str().unwrap());
+        let arguments = ["run", manifest.to_str().unwrap(), "--quiet", "--jobs", "1", "--output", results];
+        let mut host = command(&arguments);
+        let mut host = host.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let (mut most, mut seen, begun) = (0, BTreeSet::new(), Instant::now());
+        while seen.len() < 40 && host.try_wait().unwrap().is_none() {
+            for trial in support::processes_with(&format!("trial\0{results}")) {
+                seen.insert(trial);
+                most = most.max(peak(trial));
+            }
+            assert!(begun.elapsed() < Duration::from_secs(120), "no trials");
+        }
+        let _ = host.kill();
+        host.wait().unwrap();
+        println!("{points} points: {most} bytes at most in {} processes", seen.len());
+        assert!((1_000_000..30_000_000).contains(&most), "{points} points: {most} bytes");
+    }
+}
 
 /// The most memory that the host held while it ran this many trials, in bytes.
 fn most_memory(trials: usize) -> u64 {
@@ -19,13 +76,9 @@ fn most_memory(trials: usize) -> u64 {
     let folder = results.path().to_str().unwrap();
     let arguments = ["run", manifest.to_str().unwrap(), "--quiet", "--run-id", "r", "--output", folder];
     let mut host = command(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-    let status = format!("/proc/{}/status", host.id());
     let mut most = 0;
     let ended = loop {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = peak.and_then(|words| words.split_whitespace().next()?.parse::<u64>().ok());
-        most = most.max(1024 * kilobytes.unwrap_or(0));
+        most = most.max(peak(host.id()));
         if let Some(ended) = host.try_wait().unwrap() {
             break ended;
         }

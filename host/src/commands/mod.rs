@@ -1,5 +1,6 @@
 //! One file a command: from its arguments to what a person sees and the exit code.
 
+mod doctor;
 mod export;
 mod plan;
 mod plugins;
@@ -34,6 +35,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Run(arguments) => run::run(&arguments, format),
         Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Doctor { folder } => doctor::doctor(&folder),
         Command::Export(arguments) => export::export(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Plugins(PluginsCommand::List { plugins, json }) => printed(plugins::list(&plugins, json)),

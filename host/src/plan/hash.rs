@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-use super::{MethodPlan, Setting, Spec, TurnPlan};
+use super::{MethodPlan, PluginPlan, Setting, Spec, TurnPlan};
 
 /// The hash of names, options, budgets and seeds; versions and files of plugins are not in it.
 pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
@@ -20,7 +20,8 @@ pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
 /// A setting without the versions of its plugins.
 fn identity(setting: &Setting) -> Json {
     // Taken apart, so that a new field is not forgotten.
-    let Setting { sweep, keys, benchmark, encoder, methods } = setting;
+    let Setting { sweep, keys, plugins } = setting;
+    let PluginPlan { benchmark, encoder, methods } = plugins.as_ref();
     let plugin = |spec: &Spec| json!([spec.name, spec.options]);
     let method = |method: &MethodPlan| {
         let MethodPlan { name, turns, shadows } = method;

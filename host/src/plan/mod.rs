@@ -18,7 +18,7 @@ use serde_yaml::Value;
 pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
 pub use self::hash::hex;
-pub use self::resolved::{MethodPlan, ResolvedTrial, Setting, Spec, TurnPlan};
+pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
 pub use self::seeds::Seeds;
 pub use self::trial_id::{NoTrialId, TrialId};
 
@@ -74,8 +74,8 @@ impl Trial<'_> {
             plan: self.plan.hash.clone(),
             sweep: self.setting.sweep.clone(),
             keys: self.setting.keys.clone(),
-            benchmark: self.setting.benchmark.clone(),
-            encoder: self.setting.encoder.clone(),
+            benchmark: self.setting.plugins.benchmark.clone(),
+            encoder: self.setting.plugins.encoder.clone(),
             method: self.method.clone(),
             plugin_directories: self.plan.plugin_directories.clone(),
         }
@@ -86,7 +86,7 @@ impl Plan {
     /// Every trial, seeds fastest.
     pub fn trials(&self) -> impl Iterator<Item = Trial<'_>> {
         self.settings.iter().enumerate().flat_map(move |(point, setting)| {
-            setting.methods.iter().flat_map(move |method| {
+            setting.plugins.methods.iter().flat_map(move |method| {
                 self.seeds.iter().map(move |&seed| Trial { plan: self, setting, method, seed, point })
             })
         })
@@ -115,35 +115,34 @@ pub fn plan(
     diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, None)));
 
     let mut plugins = Plugins::new(Folders::of(plugins, &directories), &source.base);
-    let mut manifests = Vec::new();
-    let mut settings = Vec::new();
-    for point in &points {
+    let (mut first, mut most_methods) = (None, 0);
+    let (mut settings, mut known) = (Vec::new(), resolve::Known::default());
+    let count = points.total();
+    for point in points {
         let mut mistakes = Vec::new();
         let manifest = Manifest::read(&point.tree, &mut mistakes);
         mistakes.retain(|mistake| !KeyPath::root().join("sweep").contains(&mistake.path));
         if let Some(manifest) = manifest {
-            let sweep = named_values(&axes, point);
-            if let Some(setting) = resolve::setting(&manifest, sweep, &mut plugins, &mut mistakes) {
-                settings.push(setting);
-            }
-            manifests.push(manifest);
+            let sweep = named_values(&axes, &point);
+            settings.extend(resolve::setting(&manifest, sweep, &mut plugins, &mut known, &mut mistakes));
+            most_methods = most_methods.max(manifest.methods.len());
+            first.get_or_insert(manifest);
         }
         diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, Some(&point.choice))));
     }
-    if let Some(first) = manifests.first() {
-        let most_methods = manifests.iter().map(|manifest| manifest.methods.len()).max().unwrap_or(0);
-        let count = points.len() * most_methods * first.seeds.len();
-        if count > MOST_TRIALS {
-            let error = PlanError::TooMany { count: count.to_string(), most: MOST_TRIALS };
+    if let Some(first) = &first {
+        let trials = count * most_methods * first.seeds.len();
+        if trials > MOST_TRIALS {
+            let error = PlanError::TooMany { count: trials.to_string(), most: MOST_TRIALS };
             diagnostics.push(places.diagnostic(&Mistake::at(&KeyPath::root().join("seeds"), error), None));
         }
     }
     // The same mistake shows at every point of the sweep.
     diagnostics.sort();
     diagnostics.dedup();
-    match manifests.first() {
+    match &first {
         Some(first) if diagnostics.is_empty() => {
-            assert_eq!(settings.len(), points.len(), "a point of the sweep without mistakes has a setting");
+            assert_eq!(settings.len(), count, "a point of the sweep without mistakes has a setting");
             Ok(Plan {
                 name: first.name.clone(),
                 seeds: first.seeds.clone(),
@@ -169,6 +168,7 @@ mod tests {
     use super::*;
     use crate::manifest::Settings;
     use serde_json::json;
+    use std::rc::Rc;
 
     /// A plan without plugins, with this many points of a sweep.
     fn planned(points: usize, l1: f64) -> Plan {
@@ -189,9 +189,11 @@ mod tests {
         let setting = |point: usize| Setting {
             sweep: (0..points.min(2) - 1).map(|_| ("a".to_owned(), json!(point))).collect(),
             keys: keys.clone(),
-            benchmark: spec("labs"),
-            encoder: spec("binary"),
-            methods: vec![method("psr"), method("sdp")],
+            plugins: Rc::new(PluginPlan {
+                benchmark: spec("labs"),
+                encoder: spec("binary"),
+                methods: vec![method("psr"), method("sdp")],
+            }),
         };
         let settings: Vec<Setting> = (0..points).map(setting).collect();
         Plan {
@@ -230,9 +232,9 @@ mod tests {
         assert_ne!(plan.hash, planned(1, 0.5).hash);
         assert_ne!(plan.hash, planned(2, 0.0).hash);
         let mut settings = plan.settings.clone();
-        settings[0].benchmark.version = "9.9.9".to_owned();
+        Rc::make_mut(&mut settings[0].plugins).benchmark.version = "9.9.9".to_owned();
         assert_eq!(hash::hash("x", &[7, 3], &settings), plan.hash);
-        settings[0].benchmark.options = json!({ "n": 5 });
+        Rc::make_mut(&mut settings[0].plugins).benchmark.options = json!({ "n": 5 });
         assert_ne!(hash::hash("x", &[7, 3], &settings), plan.hash);
     }
 }

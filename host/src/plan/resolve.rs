@@ -1,26 +1,60 @@
 //! From names to plugins: each is opened, given its options, and tried with its neighbours.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
-use super::{MethodPlan, PlanError, Seeds, Setting, Spec, TurnPlan, default_method};
+use super::{MethodPlan, PlanError, PluginPlan, Seeds, Setting, Spec, TurnPlan, default_method};
 use crate::manifest::keys::methods::Method;
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, PluginUse};
 use crate::plugins::Plugins;
 use crate::text::plugin;
 
+/// What was resolved at other points of a sweep, by all that it depends on.
+#[derive(Default)]
+pub(super) struct Known(BTreeMap<String, Rc<Resolved>>);
+
+/// Plugins that go together, and what they say of themselves.
+struct Resolved {
+    plugins: Rc<PluginPlan>,
+    /// How many points the space has.
+    points: usize,
+    bits: usize,
+}
+
 /// The setting of a manifest; `None` where there are mistakes.
 pub(super) fn setting(
     manifest: &Manifest,
     sweep: Map<String, Json>,
     plugins: &mut Plugins,
+    known: &mut Known,
     mistakes: &mut Vec<Mistake>,
 ) -> Option<Setting> {
     let before = mistakes.len();
+    let Manifest { name, seeds, benchmark, encoder, methods, .. } = manifest;
+    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods));
+    let resolved = match known.0.get(&key) {
+        Some(resolved) => resolved.clone(),
+        None => {
+            let resolved = Rc::new(resolve(manifest, plugins, mistakes)?);
+            if mistakes.len() == before {
+                known.0.insert(key, resolved.clone());
+            }
+            resolved
+        }
+    };
+    check_initial_design(manifest, resolved.points, mistakes);
+    check_penalty(manifest, resolved.bits, mistakes);
+    let plugins = resolved.plugins.clone();
+    (mistakes.len() == before).then(|| Setting { sweep, keys: manifest.settings.clone(), plugins })
+}
+
+/// Opens all plugins of a manifest, and tries each with its neighbours; `None` where that cannot be.
+fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistake>) -> Option<Resolved> {
     let mut resolver = Resolver { plugins, mistakes };
     let benchmark = resolver.benchmark(manifest);
     let encoder = benchmark.as_ref().and_then(|(_, space)| resolver.encoder(manifest, space));
@@ -29,17 +63,34 @@ pub(super) fn setting(
     let methods: Vec<_> =
         manifest.methods.iter().map(|method| resolver.method(method, bits.as_ref())).collect();
     let (benchmark, space) = benchmark?;
-    resolver.initial_design(manifest, &space);
+    let levels = space.variables().iter().map(|variable| variable.levels().len());
+    let points = levels.fold(1_usize, usize::saturating_mul);
+    // What else is wrong shows also where no method can be had.
+    let methods: Option<Vec<MethodPlan>> = methods.into_iter().collect();
+    if encoder.is_none() || methods.is_none() {
+        check_initial_design(manifest, points, mistakes);
+    }
     let (encoder, layout) = encoder?;
-    resolver.penalty(manifest, layout.dimension());
-    let setting = Setting {
-        sweep,
-        keys: manifest.settings.clone(),
-        benchmark,
-        encoder,
-        methods: methods.into_iter().collect::<Option<_>>()?,
-    };
-    (mistakes.len() == before).then_some(setting)
+    let plugins = Rc::new(PluginPlan { benchmark, encoder, methods: methods? });
+    Some(Resolved { plugins, points, bits: layout.dimension() })
+}
+
+/// A penalty that is too high to count with is a mistake.
+fn check_penalty(manifest: &Manifest, bits: usize, mistakes: &mut Vec<Mistake>) {
+    const MOST: f64 = 1e100;
+    let l1 = manifest.settings.penalty.l1;
+    if l1 * bits as f64 > MOST {
+        let path = KeyPath::root().join("penalty").join("l1");
+        mistakes.push(Mistake::at(&path, PlanError::Penalty { l1, bits }));
+    }
+}
+
+fn check_initial_design(manifest: &Manifest, points: usize, mistakes: &mut Vec<Mistake>) {
+    let initial = manifest.settings.budget.initial;
+    if initial > points {
+        let path = KeyPath::root().join("budget").join("initial");
+        mistakes.push(Mistake::at(&path, PlanError::SmallSpace { initial, points }));
+    }
 }
 
 /// What a model sees, and the space that it stands for.
@@ -234,25 +285,6 @@ impl Resolver<'_> {
             let words = own.map_or_else(|| constraint.to_string(), |own| bits.space.describe_constraint(own));
             let error = PlanError::Constraint { solver: used.name.clone(), constraint: words };
             self.mistakes.push(Mistake::at(&used.path, error));
-        }
-    }
-
-    fn penalty(&mut self, manifest: &Manifest, bits: usize) {
-        const MOST: f64 = 1e100;
-        let l1 = manifest.settings.penalty.l1;
-        if l1 * bits as f64 > MOST {
-            let path = KeyPath::root().join("penalty").join("l1");
-            self.mistakes.push(Mistake::at(&path, PlanError::Penalty { l1, bits }));
-        }
-    }
-
-    fn initial_design(&mut self, manifest: &Manifest, space: &Space) {
-        let levels = space.variables().iter().map(|variable| variable.levels().len());
-        let points = levels.fold(1_usize, usize::saturating_mul);
-        let initial = manifest.settings.budget.initial;
-        if initial > points {
-            let path = KeyPath::root().join("budget").join("initial");
-            self.mistakes.push(Mistake::at(&path, PlanError::SmallSpace { initial, points }));
         }
     }
 }

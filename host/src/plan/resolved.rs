@@ -1,7 +1,9 @@
 //! Plans with every name resolved: a plugin with all its options, a method, a trial.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -42,14 +44,35 @@ pub struct TurnPlan {
 }
 
 /// The experiment at one point of its sweep.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Setting {
     /// The values of the sweep's keys here.
     pub sweep: Map<String, Json>,
     pub keys: Settings,
+    /// Shared by all points that differ in other keys only.
+    pub plugins: Rc<PluginPlan>,
+}
+
+/// The plugins at a point of the sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PluginPlan {
     pub benchmark: Spec,
     pub encoder: Spec,
     pub methods: Vec<MethodPlan>,
+}
+
+impl Serialize for Setting {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { sweep, keys, plugins } = self;
+        let PluginPlan { benchmark, encoder, methods } = plugins.as_ref();
+        let mut setting = serializer.serialize_struct("Setting", 5)?;
+        setting.serialize_field("sweep", sweep)?;
+        setting.serialize_field("keys", keys)?;
+        setting.serialize_field("benchmark", benchmark)?;
+        setting.serialize_field("encoder", encoder)?;
+        setting.serialize_field("methods", methods)?;
+        setting.end()
+    }
 }
 
 /// One trial with everything that it needs: what its process reads, and nothing else.

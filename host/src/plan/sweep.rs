@@ -21,34 +21,75 @@ pub(super) struct SweepPoint {
 /// Every combination of the axes' values, the last axis fastest; one point where there is no axis.
 ///
 /// An axis that cannot be set is a mistake; the points are made without it, so that others show as well.
-pub(super) fn sweep_points(tree: &Value, axes: &[Axis], mistakes: &mut Vec<Mistake>) -> Vec<SweepPoint> {
+pub(super) fn sweep_points<'a>(
+    tree: &Value,
+    axes: &'a [Axis],
+    mistakes: &mut Vec<Mistake>,
+) -> SweepPoints<'a> {
     let sweep = KeyPath::root().join("sweep");
     let count = axes.iter().try_fold(1_usize, |count, axis| count.checked_mul(axis.values.len()));
     let Some(count) = count.filter(|&count| count <= MOST_TRIALS) else {
         let words = count.map_or("too many to count".to_owned(), |count| count.to_string());
         mistakes.push(Mistake::at(&sweep, PlanError::TooMany { count: words, most: MOST_TRIALS }));
-        return Vec::new();
+        return SweepPoints::none();
     };
-    let mut points = Vec::with_capacity(count);
-    for index in 0..count {
-        let mut tree = tree.clone();
-        let mut choice = vec![0; axes.len()];
-        let mut rest = index;
-        for (chosen, axis) in choice.iter_mut().zip(axes).rev() {
+    // At each point the sweep is one value a key: all of them in every tree would be too much.
+    let mut base = tree.clone();
+    if let Value::Mapping(keys) = &mut base {
+        keys.remove("sweep");
+    }
+    let mut first_point = base.clone();
+    for Axis { path, values } in axes {
+        if let Some(first) = values.first()
+            && let Err(blocked) = yaml::set(&mut first_point, path, first.clone())
+        {
+            let error = ManifestError::CannotSet { path: path.to_string(), blocked: blocked.to_string() };
+            mistakes.push(Mistake::at_key(&sweep.join(path), error));
+        }
+    }
+    SweepPoints { base, axes, next: 0, count }
+}
+
+/// The points, made one after the other.
+pub(super) struct SweepPoints<'a> {
+    base: Value,
+    axes: &'a [Axis],
+    next: usize,
+    count: usize,
+}
+
+impl SweepPoints<'_> {
+    fn none() -> Self {
+        Self { base: Value::Null, axes: &[], next: 0, count: 0 }
+    }
+
+    /// How many there are.
+    pub(super) fn total(&self) -> usize {
+        self.count
+    }
+}
+
+impl Iterator for SweepPoints<'_> {
+    type Item = SweepPoint;
+
+    fn next(&mut self) -> Option<SweepPoint> {
+        if self.next == self.count {
+            return None;
+        }
+        let mut rest = self.next;
+        self.next += 1;
+        let mut choice = vec![0; self.axes.len()];
+        for (chosen, axis) in choice.iter_mut().zip(self.axes).rev() {
             *chosen = rest % axis.values.len();
             rest /= axis.values.len();
         }
-        for (Axis { path, values }, &chosen) in axes.iter().zip(&choice) {
-            if let Err(blocked) = yaml::set(&mut tree, path, values[chosen].clone())
-                && index == 0
-            {
-                let error = ManifestError::CannotSet { path: path.to_string(), blocked: blocked.to_string() };
-                mistakes.push(Mistake::at_key(&sweep.join(path), error));
-            }
+        let mut tree = self.base.clone();
+        for (Axis { path, values }, &chosen) in self.axes.iter().zip(&choice) {
+            // An axis that cannot be set is a mistake already.
+            let _ = yaml::set(&mut tree, path, values[chosen].clone());
         }
-        points.push(SweepPoint { choice, tree });
+        Some(SweepPoint { choice, tree })
     }
-    points
 }
 
 #[cfg(test)]
@@ -67,7 +108,8 @@ mod tests {
             Axis { path: KeyPath::parse(path).unwrap(), values }
         };
         let mut mistakes = Vec::new();
-        let points = sweep_points(&tree, &[axis("a", &[1, 2]), axis("b.c", &[3, 4, 5])], &mut mistakes);
+        let axes = [axis("a", &[1, 2]), axis("b.c", &[3, 4, 5])];
+        let points: Vec<SweepPoint> = sweep_points(&tree, &axes, &mut mistakes).collect();
         assert!(mistakes.is_empty());
         let choices: Vec<_> = points.iter().map(|point| point.choice.clone()).collect();
         assert_eq!(choices, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
@@ -91,7 +133,7 @@ mod tests {
         };
         let axes: Vec<_> = (0..10).map(axis).collect();
         let mut mistakes = Vec::new();
-        assert!(sweep_points(&Value::Null, &axes, &mut mistakes).is_empty());
+        assert_eq!(sweep_points(&Value::Null, &axes, &mut mistakes).count(), 0);
         assert_eq!(messages(&mistakes), ["too many to count trials are more than 100000"]);
     }
 }

@@ -17,18 +17,18 @@ pub(super) fn yaml(
     axes: &[Axis],
     plugin_directories: &[PathBuf],
 ) -> String {
-    let first = &settings[0];
+    let (keys, first) = (&settings[0].keys, settings[0].plugins.as_ref());
     let plugin = |spec: &Spec, used: &PluginUse| written(spec, used, axes);
     let mut plan = Map::new();
     plan.insert("name".to_owned(), json!(manifest.name));
     plan.insert("seeds".to_owned(), Seeds::write(&manifest.seeds));
-    if let Json::Object(mut keys) = json!(first.keys) {
+    if let Json::Object(mut keys) = json!(keys) {
         plan.append(&mut keys);
     }
     let benchmark = manifest.benchmark.as_ref().expect("a plan has a benchmark");
     plan.insert("benchmark".to_owned(), plugin(&first.benchmark, benchmark));
     // A sweep over spaces may choose another encoder at each point.
-    if settings.iter().all(|setting| setting.encoder.name == first.encoder.name) {
+    if settings.iter().all(|setting| setting.plugins.encoder.name == first.encoder.name) {
         let options = first.encoder.options.clone();
         plan.insert("encoder".to_owned(), json!({ "use": first.encoder.reference, "options": options }));
     }
@@ -46,7 +46,7 @@ pub(super) fn yaml(
             let first = specs(resolved);
             // What is not named may be another at each point of a sweep.
             let same = |setting: &Setting| {
-                let method = setting.methods.iter().find(|method| method.name == resolved.name);
+                let method = setting.plugins.methods.iter().find(|method| method.name == resolved.name);
                 method.is_none_or(|method| specs(method) == first)
             };
             if !used.is_empty() || settings.iter().all(same) {

@@ -30,6 +30,9 @@ pub fn prepare(
     let (folder, resume) = find(plan, place)?;
     if resume {
         let lock = Lock::take(&folder)?;
+        if allow_changed_plugins {
+            Identity::mend(&folder, plan)?;
+        }
         if let Some(mut identity) = Identity::read(&folder)? {
             if identity.plan != plan.hash {
                 return Err(Diagnostic::new(format!("{} holds another experiment", folder.display()))
@@ -49,7 +52,7 @@ pub fn prepare(
         if let Some(journal) = any_journal(&folder) {
             return Err(Diagnostic::new(format!("{} has no identity.json", folder.display()))
                 .because(format!("it belongs to what is recorded there, such as {}", journal.display()))
-                .hint("put it back from a copy; `host run` with another --run-id begins a new run"));
+                .hint(super::identity::WAY_OUT));
         }
         begin(plan, &folder)?;
         return Ok((folder, lock));

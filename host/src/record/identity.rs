@@ -7,12 +7,17 @@ use serde_json::Value as Json;
 
 use super::FORMAT;
 use super::folder::cannot;
+use super::health::Health;
 use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::plan::{Plan, hex};
 use crate::plugins::{Loaded, Plugins};
 
 const IDENTITY: &str = "identity.json";
+
+/// What to do where it is lost.
+pub(super) const WAY_OUT: &str = "put it back from a copy; `host doctor` says what else is whole, and --resume \
+                                  --allow-changed-plugins goes on with the plan that all journals name";
 
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -60,9 +65,7 @@ impl Identity {
             Err(error) => return Err(cannot("read", &path, error)),
         };
         let garbled = |error: serde_json::Error| {
-            Diagnostic::new(format!("{} cannot be read", path.display())).because(error).hint(
-                "it says which plan and plugins the run has; without it nothing recorded here can be trusted",
-            )
+            Diagnostic::new(format!("{} cannot be read", path.display())).because(error).hint(WAY_OUT)
         };
         let tree: Json = serde_json::from_slice(&bytes).map_err(garbled)?;
         // The first format had no number.
@@ -77,6 +80,36 @@ impl Identity {
                 )));
         }
         serde_json::from_value(tree).map(Some).map_err(garbled)
+    }
+
+    /// Writes the identity again where it was lost or cannot be read, and every journal names this plan. What stands there
+    /// is kept under another name.
+    pub(super) fn mend(folder: &Path, plan: &Plan) -> Result<(), Diagnostic> {
+        let path = folder.join(IDENTITY);
+        let there = match files::read(&path) {
+            // Of another format, or whole: not ours to mend.
+            Ok(bytes) if serde_json::from_slice::<serde_json::Map<String, Json>>(&bytes).is_ok() => {
+                return Ok(());
+            }
+            Ok(_) => true,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(cannot("read", &path, error)),
+        };
+        let health = Health::of(folder)?;
+        match health.plans()[..] {
+            [] => return Ok(()),
+            [named] if named == plan.hash => {}
+            _ => {
+                return Err(Diagnostic::new(format!("{} is lost", path.display()))
+                    .because("the journals name another plan, or several")
+                    .hint("put it back from a copy; `host doctor` says what else is whole"));
+            }
+        }
+        if there {
+            let kept = folder.join(format!("{IDENTITY}.garbled"));
+            std::fs::rename(&path, &kept).map_err(|error| cannot("keep", &path, error))?;
+        }
+        Self::of(plan)?.write(folder)
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Diagnostic> {

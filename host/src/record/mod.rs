@@ -3,6 +3,7 @@
 mod chain;
 pub mod event;
 mod folder;
+pub mod health;
 mod identity;
 pub mod incident;
 mod journal;

@@ -46,6 +46,11 @@ impl State {
         files::replace(&folder.join(STATE), &self.encode())
     }
 
+    /// Whether there is one in a trial's folder, whole or not.
+    pub fn is_there(folder: &Path) -> bool {
+        folder.join(STATE).exists()
+    }
+
     /// The state in a trial's folder, where it is whole.
     pub fn read(folder: &Path) -> Option<Self> {
         Self::decode(&files::read(&folder.join(STATE)).ok()?)

@@ -1,0 +1,86 @@
+//! `host doctor`: what of a run's folder is whole and what is not, and the way on that loses nothing.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::{print, refuse};
+use crate::record::health::{Health, TrialHealth};
+use crate::text::columns;
+
+pub(super) fn doctor(folder: &Path) -> ExitCode {
+    let health = match Health::of(folder) {
+        Ok(health) => health,
+        Err(diagnostic) => return refuse(&[diagnostic]),
+    };
+    let printed = print(&words(folder, &health));
+    if health.is_whole() { printed } else { ExitCode::FAILURE }
+}
+
+fn words(folder: &Path, health: &Health) -> String {
+    let header = ["trial", "evaluations", "state", "deaths"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = health
+        .trials
+        .iter()
+        .map(|(id, trial)| {
+            let evaluations = trial.evaluations.to_string();
+            vec![id.to_string(), evaluations, state(trial), trial.deaths.to_string()]
+        })
+        .collect();
+    let mut paragraphs = Vec::new();
+    if !rows.is_empty() {
+        paragraphs.push(columns(&header, &rows));
+    }
+    let identity = match &health.identity {
+        Ok(Some(identity)) => {
+            let others: Vec<&str> =
+                health.plans().into_iter().filter(|plan| *plan != identity.plan).collect();
+            match others[..] {
+                [] => format!("identity.json: whole, begun by host {}", identity.host),
+                _ => "identity.json: of another plan than some journals".to_owned(),
+            }
+        }
+        Ok(None) => "identity.json: missing".to_owned(),
+        Err(diagnostic) => diagnostic.to_string(),
+    };
+    let plan = match &health.plan {
+        Ok(()) => "plan.yaml: whole".to_owned(),
+        Err(error) => format!("plan.yaml: cannot be read: {error}"),
+    };
+    paragraphs.push(format!("{plan}\n{identity}"));
+    for (id, trial) in &health.trials {
+        if let Some(broken) = &trial.broken {
+            paragraphs.push(format!(
+                "{broken}\n  lines 1 to {} of `{id}` are as they were written, with {} evaluations; put the journal back \
+                 from a copy, or keep one and cut it there: the trial goes on from what is left",
+                broken.line - 1,
+                trial.evaluations
+            ));
+        }
+    }
+    let unfinished = health.trials.iter().filter(|(_, trial)| !trial.finished).count();
+    paragraphs.push(match (health.is_whole(), unfinished) {
+        (true, 0) => format!("{} is whole, and all of its trials have finished", folder.display()),
+        (true, count) => format!(
+            "{} is whole; `host run --resume {}` goes on with {count} of its trials",
+            folder.display(),
+            folder.display()
+        ),
+        (false, _) => format!("{} is not whole; nothing in it was changed", folder.display()),
+    });
+    paragraphs.join("\n\n")
+}
+
+fn state(trial: &TrialHealth) -> String {
+    let mut words = Vec::new();
+    words.push(match (&trial.broken, trial.finished, &trial.plan) {
+        (Some(broken), ..) => format!("changed at line {}", broken.line),
+        (None, true, _) => "finished".to_owned(),
+        (None, false, Some(_)) => "not finished".to_owned(),
+        (None, false, None) => "not begun".to_owned(),
+    });
+    // What a resume mends by itself.
+    words.extend((trial.torn > 0).then(|| "torn end".to_owned()));
+    words.extend(trial.file.as_ref().map(|_| "trial.json lost".to_owned()));
+    words.extend(trial.broken_state.then(|| "saved state not whole".to_owned()));
+    words.join(", ")
+}
