@@ -19,8 +19,8 @@ fn kills_wanted() -> usize {
     std::env::var("HOST_KILLS").map_or(100, |count| count.parse().expect("a number of kills"))
 }
 
-/// Slow enough to be killed in every place: draws that take a while, several solvers, two trials at a time. A process
-/// that is killed in an evaluation by us has not failed at it, so there is one try.
+/// Slow enough to be killed in every place: draws that take a while, several solvers, some of which learn from draw to
+/// draw, two trials at a time. A process that is killed in an evaluation by us has not failed at it, so there is one try.
 const MANIFEST: &str = "\
 name: killed
 seeds: 2
@@ -29,7 +29,7 @@ evaluation: { retries: 0 }
 benchmark: { use: ising, options: { rows: 3, columns: 3 } }
 methods:
   psr: { surrogate: horseshoe, solver: psr, shadows: [sdp] }
-  annealing: { surrogate: bayes-linear, solver: annealing }
+  learned: { surrogate: bayes-linear, solver: learned, shadows: [annealing, { use: learned, options: { restarts: 5 } }] }
 ";
 
 struct Run {
@@ -134,12 +134,12 @@ fn no_kill_of_host_trial_guard_or_several_loses_anything() {
     );
 }
 
-/// A run that was cut short by hand: half of a journal, and the state saved then or later.
-fn cut_short(state: impl Fn(&Path)) -> (Run, BTreeMap<String, String>, String) {
+/// A run of which one trial was cut short by hand: half of a journal, and the state saved then or later.
+fn cut_short(id: &str, state: impl Fn(&Path)) -> (Run, BTreeMap<String, String>, String) {
     let run = Run::new(MANIFEST);
     assert!(run.start("2").wait().unwrap().success());
     let whole = run.journals();
-    let trial = run.folder().join("trials/psr-seed1");
+    let trial = run.folder().join("trials").join(id);
     let saved = std::fs::read(trial.join("state")).unwrap();
     let header: serde_json::Value =
         serde_json::from_slice(saved.split(|&byte| byte == b'\n').next().unwrap()).unwrap();
@@ -147,34 +147,66 @@ fn cut_short(state: impl Fn(&Path)) -> (Run, BTreeMap<String, String>, String) {
     let evaluations = header["evaluations"].as_u64().unwrap() as usize;
     let mut kept = 0;
     let mut seen = 0;
-    for line in whole["psr-seed1"].split_inclusive('\n') {
+    for line in whole[id].split_inclusive('\n') {
         kept += line.len();
         seen += usize::from(line.starts_with(r#"{"event":"evaluated""#));
         if seen == evaluations {
             break;
         }
     }
-    std::fs::write(trial.join("journal.jsonl"), &whole["psr-seed1"][..kept]).unwrap();
+    std::fs::write(trial.join("journal.jsonl"), &whole[id][..kept]).unwrap();
     state(&trial.join("state"));
+    let words = resume(&run);
+    (run, whole, words)
+}
+
+/// Goes on with a run, and gives what it logs.
+fn resume(run: &Run) -> String {
     let mut resumed = command(&["run", "--resume", run.folder().to_str().unwrap(), "--quiet"]);
     let resumed = resumed.env("HOST_LOG", "host=info").output().unwrap();
     let words = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert!(resumed.status.success(), "{words}");
-    (run, whole, words)
+    words
 }
 
 #[test]
 fn saved_state_is_used_where_it_is_whole_and_the_journal_is_the_same_either_way() {
-    let (run, whole, words) = cut_short(|_| {});
-    assert!(words.contains("saved state"), "{words}");
-    assert_eq!(run.journals(), whole);
-    let torn = |path: &Path| {
-        let bytes = std::fs::read(path).unwrap();
-        std::fs::write(path, &bytes[..bytes.len() - 3]).unwrap();
-    };
-    let (run, whole, words) = cut_short(torn);
-    assert!(!words.contains("saved state"), "{words}");
-    assert_eq!(run.journals(), whole);
+    for id in ["psr-seed1", "learned-seed2"] {
+        let (run, whole, words) = cut_short(id, |_| {});
+        assert!(words.contains("with the saved state"), "{id}: {words}");
+        assert_eq!(run.journals(), whole);
+        let torn = |path: &Path| {
+            let bytes = std::fs::read(path).unwrap();
+            std::fs::write(path, &bytes[..bytes.len() - 3]).unwrap();
+        };
+        let older = |path: &Path| {
+            let bytes = std::fs::read(path).unwrap();
+            let older = String::from_utf8_lossy(&bytes[..12]).replace("\"version\":2", "\"version\":1");
+            std::fs::write(path, [older.as_bytes(), &bytes[12..]].concat()).unwrap();
+        };
+        for spoil in [&torn as &dyn Fn(&Path), &older] {
+            let (run, whole, words) = cut_short(id, spoil);
+            assert!(!words.contains("saved state"), "{id}: {words}");
+            assert_eq!(run.journals(), whole);
+        }
+    }
+}
+
+#[test]
+fn a_trial_whose_solvers_learn_goes_on_to_the_same_journal_wherever_it_is_cut() {
+    let run = Run::new(MANIFEST);
+    assert!(run.start("2").wait().unwrap().success());
+    let whole = run.journals();
+    let journal = &whole["learned-seed1"];
+    let trial = run.folder().join("trials/learned-seed1");
+    let state = std::fs::read(trial.join("state")).unwrap();
+    for cut in 0..12 {
+        // In the middle of a line, most of the time; the state is one of later, which does not fit the journal then.
+        std::fs::write(trial.join("journal.jsonl"), &journal[..journal.len() * cut / 12]).unwrap();
+        std::fs::write(trial.join("state"), &state).unwrap();
+        resume(&run);
+        assert_eq!(run.journals(), whole, "cut at {cut} of 12");
+    }
 }
 
 #[test]

@@ -132,6 +132,8 @@
 //!   gamma draws that are the same on every machine, [`rand`] is re-exported for the rest. The same inputs and
 //!   seed give the same answer: no clock, no hash map's order, no `f64::exp` (the `libm` crate has one that does
 //!   not differ between systems).
+//! - **State**: a surrogate, or a solver that learns from one problem for the next, may [save](Solver::save) what it knows, so
+//!   that a trial goes on after a kill without computing everything again.
 //! - **Errors** are sentences: [`Error::new`], or [`Error::wrap`] around any other. An evaluation that failed is
 //!   recorded and the trial goes on; an error of a model or solver ends its trial, and no other. A point that has no
 //!   value is no error: it is [`Evaluation::infeasible`].

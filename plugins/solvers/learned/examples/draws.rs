@@ -1,9 +1,10 @@
 //! Who finds lower values of the functions that a surrogate draws, and how often each solver asks for a value:
 //!
 //!     cargo build --release
-//!     cargo run --release -p solver-learned --example draws heat 30 5
+//!     cargo run --release -p solver-learned --example draws heat 30 5 180
 //!
-//! The surrogate, the number of bits of a low autocorrelation problem, and the number of searches. Each search observes 20
+//! The surrogate, the number of bits of a low autocorrelation problem, the number of searches, and the number of descents
+//! that make `ascent` ask as often as `learned` does. Each search observes 20
 //! random points, then 80 that `ascent` finds; `learned`, the same without learning, and both with more descents solve
 //! every problem too. A function's values count one each, the gains of all moves of a point as many as it has bits.
 
@@ -24,18 +25,20 @@ const EVALUATIONS: u64 = 80;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, bits, searches] = arguments.as_slice() else {
-        eprintln!("which surrogate, how many bits, and how many searches?");
+    let [name, bits, searches, descents] = arguments.as_slice() else {
+        eprintln!("which surrogate, how many bits, how many searches, and how many descents of ascent?");
         std::process::exit(2);
     };
     let bits: usize = bits.parse().map_err(Error::wrap)?;
     let searches: u64 = searches.parse().map_err(Error::wrap)?;
+    let descents: usize = descents.parse().map_err(Error::wrap)?;
+    let more = format!("`ascent`, {descents} descents");
     let solvers: [(&str, &str, Value); 5] = [
-        ("ascent", "ascent", json!({})),
-        ("ascent, 120 descents", "ascent", json!({ "descents": 120 })),
-        ("learned", "learned", json!({})),
-        ("learn: false", "learned", json!({ "learn": false })),
-        ("learned, 60 restarts", "learned", json!({ "restarts": 60 })),
+        ("`ascent`", "ascent", json!({})),
+        (&more, "ascent", json!({ "descents": descents })),
+        ("`learned`", "learned", json!({})),
+        ("`learned`, `learn: false`", "learned", json!({ "learn": false })),
+        ("`learned`, 60 restarts", "learned", json!({ "restarts": 60 })),
     ];
     let mut tallies = solvers.each_ref().map(|_| Tally::default());
     for seed in 0..searches {

@@ -53,8 +53,10 @@ impl Learned {
     fn learn(&mut self, descents: Vec<Descent>, seed: u64) {
         let Some(known) = &mut self.known else { return };
         let Options { trajectories, rate, decay, passes, .. } = self.options;
-        known.problems += 1;
-        known.descents.extend(descents.into_iter().map(|descent| (known.problems, descent)));
+        known.problems = known.problems.saturating_add(1);
+        // A value that is not finite is the function's mistake, and no state can hold it.
+        let descents = descents.into_iter().filter(|descent| descent.value.is_finite());
+        known.descents.extend(descents.map(|descent| (known.problems, descent)));
         let old = known.descents.len().saturating_sub(trajectories);
         known.descents.drain(..old);
         let mut examples = Vec::new();

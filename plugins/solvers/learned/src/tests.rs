@@ -1,11 +1,12 @@
 //! The contract, what is learned, limits and states.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use plugin_api::options::parse;
 use plugin_api::random::normal;
 use plugin_api::testing::{check_solver, minimum, random_quadratic};
-use plugin_api::{BitMatrix, Constraint, Layout, Literal, Quadratic, Rng, Stop};
+use plugin_api::{Acquisition, BitMatrix, Constraint, Function, Layout, Literal, Quadratic, Rng, Stop};
 
 use super::*;
 
@@ -165,6 +166,29 @@ fn limits_of_work_and_time_end_the_descents() {
     let done = minimize(problem().with_work_limit(1000));
     assert_eq!(done.stop(), Stop::Done);
     assert!(done.value() < two.value() && two.value() < none.value());
+}
+
+/// Infinite where the first bit is set.
+struct Cliff;
+impl Function for Cliff {
+    fn dimension(&self) -> usize {
+        12
+    }
+    fn value(&self, bits: &[bool]) -> f64 {
+        if bits[0] { f64::INFINITY } else { bits.iter().filter(|&&bit| bit).count() as f64 }
+    }
+}
+
+#[test]
+fn a_function_that_is_not_finite_somewhere_leaves_a_state_that_can_be_read() {
+    let mut solver = learned("{}");
+    for seed in 0..3 {
+        let answer = solver.minimize(&Problem::new(Acquisition::General(Arc::new(Cliff))), seed).unwrap();
+        assert_eq!(answer.value(), 0.0);
+    }
+    let mut restored = learned("{}");
+    restored.restore(&solver.save().unwrap().unwrap()).unwrap();
+    assert_eq!(restored.known, solver.known);
 }
 
 fn problem(n: usize) -> Problem {
