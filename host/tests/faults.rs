@@ -146,6 +146,59 @@ fn a_process_that_somebody_kills_has_not_failed_at_its_evaluation() {
 }
 
 #[test]
+fn a_value_is_on_disk_before_the_surrogate_is_told_of_it() {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let surrogates =
+        BUILT.get_or_init(|| build_plugin("surrogate-stubborn", include_str!("data/stubborn.rs")));
+    let manifest = |fault: &str| {
+        let surrogate = format!("surrogate: {{ use: stubborn, options: {{ fault: {fault} }} }}");
+        manifest("benchmark: fault").replace("surrogate: random", &surrogate)
+    };
+    let more = ["--quiet", "--plugin-dir", surrogates.to_str().unwrap(), "--step-timeout", "1"];
+    for (fault, reason) in [
+        ("refuse", "observing a value: not this one"),
+        ("abort", "the trial's process was killed by SIGABRT, 3 times at the same place"),
+        ("slow", "the surrogate took in no value within 1s, 3 times at the same place"),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let mut whole = None;
+        for again in [&more[..], &[&more[..], &["--resume"]].concat()] {
+            let output = run(&manifest(fault), results.path(), again);
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{fault}: {stderr}");
+            assert!(stderr.contains(reason), "{fault}: {stderr}");
+            let journal = journals_in(&results.path().join("faults/r"))["annealing-seed1"].clone();
+            let events = events(&journal);
+            let values: Vec<_> = events.iter().filter(|event| event["event"] == "evaluated").collect();
+            assert_eq!(values.len(), 6, "{fault}");
+            assert!(values.iter().all(|event| event["status"] == "ok"), "{fault}: {journal}");
+            assert_eq!(*whole.get_or_insert(journal.clone()), journal, "nothing is evaluated again");
+        }
+        // With a surrogate that takes it, all that was evaluated counts.
+        let trial = results.path().join("faults/r/trials/annealing-seed1");
+        let incidents = std::fs::read_to_string(trial.join("incidents.jsonl")).unwrap();
+        assert_eq!(incidents.contains("\"step\":\"observe\""), fault != "refuse", "{incidents}");
+        assert!(!incidents.contains("\"step\":\"evaluate\""), "{incidents}");
+    }
+}
+
+#[test]
+fn times_that_cannot_be_written_cost_nothing_else() {
+    let results = tempfile::tempdir().unwrap();
+    assert!(run(&manifest("benchmark: fault"), results.path(), &["--quiet"]).status.success());
+    let trial = results.path().join("faults/r/trials/annealing-seed1");
+    let whole = std::fs::read_to_string(trial.join("journal.jsonl")).unwrap();
+    std::fs::write(trial.join("journal.jsonl"), &whole[..whole.len() / 2]).unwrap();
+    std::fs::remove_file(trial.join("timing.jsonl")).unwrap();
+    std::fs::create_dir(trial.join("timing.jsonl")).unwrap();
+    let resumed = run(&manifest("benchmark: fault"), results.path(), &["--quiet", "--resume"]);
+    let stderr = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    assert!(resumed.status.success(), "{stderr}");
+    assert!(stderr.contains("no times are kept: cannot open") && stderr.contains("timing.jsonl"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(trial.join("journal.jsonl")).unwrap(), whole);
+}
+
+#[test]
 fn a_failure_ends_the_trial_where_the_manifest_says_so_and_the_run_where_the_person_does() {
     let _snapshots = snapshots::in_folder("runs");
     let results = tempfile::tempdir().unwrap();

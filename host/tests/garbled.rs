@@ -163,6 +163,9 @@ fn a_garbled_file_is_told_or_harmless_and_costs_nothing_else() {
             assert_eq!(code, 0, "{what}: {words}");
             assert_eq!(journals_in(&run_folder), whole, "{what}");
         }
+        if round % 50 == 49 {
+            println!("{} files garbled so far: {counts:?}", round + 1);
+        }
         // A journal with a changed line is never reported in silence.
         if file.ends_with("journal.jsonl") && healthy != 0 {
             assert_ne!(reported, 0, "{what}: {words}");

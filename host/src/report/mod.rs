@@ -20,9 +20,10 @@ use self::figures::Figure;
 use self::page::Page;
 use self::written::Place;
 use crate::diagnostic::Diagnostic;
+use crate::files::{self, Folder};
 use crate::record::tables::Table;
 use crate::record::{Broken, RunFolder, TrialFiles};
-use crate::{export, files, parallel::parallel};
+use crate::{export, parallel::parallel};
 
 /// The page's name.
 pub const REPORT: &str = "report.html";
@@ -63,7 +64,7 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
             .hint("--output names another place; what others have put there is left alone")
     };
     let mut written = match alone {
-        Some(_) => None,
+        Some(_) => Folder::make(&place).map(|_| None).map_err(cannot)?,
         None => Some(Place::open(&place, folders.len() == 1 && place == folders[0]).map_err(cannot)?),
     };
     if let Some(written) = &mut written {

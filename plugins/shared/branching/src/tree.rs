@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use plugin_api::{Bits, Quadratic, Result, Rng};
 use shared_cuts::{Grid, Reduced, magnitude, roof_dual};
-use shared_semidefinite::{Spins, lower_bound, relax};
+use shared_semidefinite::{Spins, lower_bound_while, relax};
 
 /// What may be left between the value and the bound of a proven point, of the size of the function.
 const CLOSED: f64 = 1e-9;
@@ -93,15 +93,20 @@ impl<'f> Tree<'f> {
 
     /// Looks at the whole space, or splits the part with the lowest bound in two. `nodes` at most are looked at.
     pub fn step(&mut self, nodes: u64, rng: &mut Rng) -> Result<()> {
+        self.step_while(nodes, rng, &|| true)
+    }
+
+    /// [`step`](Self::step) for as long as `more` agrees: bounds that are cut short are lower, and hold.
+    pub fn step_while(&mut self, nodes: u64, rng: &mut Rng, more: &dyn Fn() -> bool) -> Result<()> {
         if self.nodes == 0 {
-            return self.look(vec![None; self.f.dimension()], f64::NEG_INFINITY, 0.0, rng);
+            return self.look(vec![None; self.f.dimension()], f64::NEG_INFINITY, 0.0, rng, more);
         }
         let Some(node) = self.open.pop() else { return Ok(()) };
         for (count, value) in (0..).zip([!self.best.1[node.split], self.best.1[node.split]]) {
             let mut fixed = node.fixed.clone();
             fixed[node.split] = Some(value);
             if count < nodes {
-                self.look(fixed, node.bound, node.slack, rng)?;
+                self.look(fixed, node.bound, node.slack, rng, more)?;
             } else {
                 self.closed = self.closed.min(node.bound);
             }
@@ -114,7 +119,14 @@ impl<'f> Tree<'f> {
         is_closed(self.f, self.size, self.best.0, bound)
     }
 
-    fn look(&mut self, mut fixed: Vec<Option<bool>>, bound: f64, slack: f64, rng: &mut Rng) -> Result<()> {
+    fn look(
+        &mut self,
+        mut fixed: Vec<Option<bool>>,
+        bound: f64,
+        slack: f64,
+        rng: &mut Rng,
+        more: &dyn Fn() -> bool,
+    ) -> Result<()> {
         let number = self.nodes;
         self.nodes += 1;
         let raised = |grid: &Option<Grid>, bound: f64| grid.as_ref().map_or(bound, |grid| grid.raise(bound));
@@ -133,8 +145,9 @@ impl<'f> Tree<'f> {
         let mut open_bits = None;
         if !self.suffices(bound) && g.dimension() >= LEAST_BITS_OF_RELAXATION {
             let spins = Spins::new(g)?;
-            let relaxation = relax(&spins, TOLERANCE, rng, |sweeps| sweeps < MOST_SWEEPS);
-            if let Some(proven) = lower_bound(&spins, &relaxation.duals(&spins)) {
+            let relaxation = relax(&spins, TOLERANCE, rng, |sweeps| sweeps < MOST_SWEEPS && more());
+            let duals = relaxation.duals_while(&spins, more);
+            if let Some(proven) = lower_bound_while(&spins, &duals, more) {
                 bound = bound.max(raised(&self.grid, (proven - slack).next_down()));
             }
             open_bits = Some(relaxation.relaxed_bits());

@@ -74,16 +74,32 @@ impl DenseFactor {
 /// # Panics
 /// Where the matrix has another size.
 pub fn factor_in_place(matrix: &mut [f64], size: usize) -> Result<(), NotPositiveDefinite> {
+    factor_while(matrix, size, || true).map(|_| ())
+}
+
+/// [`factor_in_place`] for as long as `more` agrees, which is asked every few rows: a large matrix takes minutes. Answers
+/// whether all of it is done.
+///
+/// # Panics
+/// Where the matrix has another size.
+pub fn factor_while(
+    matrix: &mut [f64],
+    size: usize,
+    mut more: impl FnMut() -> bool,
+) -> Result<bool, NotPositiveDefinite> {
     assert_eq!(matrix.len(), size * size, "a matrix of another size");
     let factors = &mut Vec::with_capacity(ROWS * size);
     let by_rows = size - size % ROWS;
     for first in (0..by_rows).step_by(ROWS) {
+        if !more() {
+            return Ok(false);
+        }
         add_rows::<ROWS>(matrix, size, first, factors)?;
     }
     for first in by_rows..size {
         add_rows::<1>(matrix, size, first, factors)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Makes `R` rows of Lᵀ, from `first` on, out of those above them.

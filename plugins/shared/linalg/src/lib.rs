@@ -15,7 +15,7 @@
 mod dense;
 mod growing;
 
-pub use dense::{DenseFactor, factor_in_place};
+pub use dense::{DenseFactor, factor_in_place, factor_while};
 pub use growing::GrowingFactor;
 
 /// The matrix is not positive definite, or so nearly not that rounding decides.

@@ -63,9 +63,14 @@ impl<'f> Search<'f> {
 
     /// Makes a walk of at most `most` moves.
     pub fn walk(&mut self, most: u64, rng: &mut Rng) {
+        self.walk_while(most, rng, &|| true);
+    }
+
+    /// [`walk`](Self::walk) for as long as `more` agrees, which is asked now and then.
+    pub fn walk_while(&mut self, most: u64, rng: &mut Rng, more: &dyn Fn() -> bool) {
         let mut bits = self.given.pop().unwrap_or_else(|| self.start(rng));
         let Settings { tenure, patience, .. } = self.settings;
-        self.moves += self.walker.walk(&mut bits, tenure, patience, most, rng);
+        self.moves += self.walker.walk_while(&mut bits, tenure, patience, most, rng, more);
         self.walks += 1;
         self.idle += 1;
         self.keep(bits);

@@ -81,10 +81,25 @@ impl<'f> Walker<'f> {
     /// Goes from `bits` to the best point of a walk, which ends after `patience` moves in a row without a
     /// better one, or after `most` moves. Answers the number of moves.
     pub fn walk(&mut self, bits: &mut Bits, tenure: Tenure, patience: u64, most: u64, rng: &mut Rng) -> u64 {
+        self.walk_while(bits, tenure, patience, most, rng, &|| true)
+    }
+
+    /// [`walk`](Self::walk) for as long as `more` agrees, which is asked now and then.
+    pub fn walk_while(
+        &mut self,
+        bits: &mut Bits,
+        tenure: Tenure,
+        patience: u64,
+        most: u64,
+        rng: &mut Rng,
+        more: &dyn Fn() -> bool,
+    ) -> u64 {
+        /// Moves between two looks: each takes a few microseconds with thousands of bits.
+        const OFTEN: u64 = 256;
         let tenure = tenure.among(bits.len());
         self.set(bits);
         let (mut value, mut best, mut best_at, mut moves) = (0.0, 0.0, 0, 0);
-        while moves < most && moves - best_at < patience {
+        while moves < most && moves - best_at < patience && (moves % OFTEN != OFTEN - 1 || more()) {
             let word = rng.next_u64();
             let improves = |gain: f64| value + gain < best - self.least;
             let aspiring = self.lowest_tabu().filter(|&(_, gain)| improves(gain));

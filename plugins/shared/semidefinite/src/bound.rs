@@ -1,6 +1,6 @@
 //! A lower bound that holds whatever the relaxation came to, rounding errors included.
 
-use shared_linalg::factor_in_place;
+use shared_linalg::factor_while;
 
 use crate::spins::Spins;
 
@@ -16,6 +16,11 @@ use crate::spins::Spins;
 ///
 /// `None` where it is beyond the range of numbers.
 pub fn lower_bound(spins: &Spins, duals: &[f64]) -> Option<f64> {
+    lower_bound_while(spins, duals, || true)
+}
+
+/// [`lower_bound`] for as long as `more` agrees: what was proven until then holds, however loose it is.
+pub fn lower_bound_while(spins: &Spins, duals: &[f64], mut more: impl FnMut() -> bool) -> Option<f64> {
     let size = spins.size();
     let radius = |i: usize| spins.row(i).iter().map(|c| c.abs()).sum::<f64>() + duals[i].abs();
     // With this δ, S is diagonally dominant.
@@ -28,15 +33,17 @@ pub fn lower_bound(spins: &Spins, duals: &[f64]) -> Option<f64> {
         // δ = largest / 2^halvings: bisection for the most halvings that leave S positive definite.
         let (mut possible, mut impossible) = (0, 53);
         let shift_after = |halvings: i32| libm::scalbn(largest, -halvings);
-        let mut matrix = vec![0.0; size * size];
-        while impossible - possible > 1 {
+        let mut matrix = Vec::new();
+        while impossible - possible > 1 && more() {
             let middle = (possible + impossible) / 2;
-            matrix.copy_from_slice(spins.matrix());
+            matrix.clear();
+            matrix.extend_from_slice(spins.matrix());
             for (i, y) in duals.iter().enumerate() {
                 matrix[i * size + i] = shift_after(middle) - y;
             }
-            match factor_in_place(&mut matrix, size) {
-                Ok(()) => possible = middle,
+            match factor_while(&mut matrix, size, &mut more) {
+                Ok(true) => possible = middle,
+                Ok(false) => break,
                 Err(_) => impossible = middle,
             }
         }
@@ -123,6 +130,31 @@ mod tests {
                 let duals: Vec<f64> = (0..=n).map(|_| size * normal(&mut rng)).collect();
                 assert!(lower_bound(&spins, &duals).unwrap() <= exact);
             }
+        }
+    }
+
+    #[test]
+    fn it_holds_wherever_it_is_cut_short() {
+        let mut rng = rng(5);
+        for n in [1, 4, 8] {
+            let f = random_quadratic(&mut rng, n);
+            let spins = Spins::new(&f).unwrap();
+            let exact = minimum(&Problem::new(f));
+            let mut last = f64::NEG_INFINITY;
+            for asked in 0..200 {
+                let mut left = asked;
+                let mut more = || {
+                    left -= i32::from(left > 0);
+                    left > 0
+                };
+                let relaxation = relax(&spins, 1e-14, &mut plugin_api::rng(1), |done| done < 100);
+                let duals = relaxation.duals_while(&spins, &mut more);
+                let bound = lower_bound_while(&spins, &duals, &mut more).expect("a finite bound");
+                assert!(bound <= exact, "{bound} above {exact}, cut short after {asked} looks");
+                last = bound;
+            }
+            let whole = relax(&spins, 1e-14, &mut plugin_api::rng(1), |done| done < 100).duals(&spins);
+            assert_eq!(Some(last), lower_bound(&spins, &whole), "with time enough it is the whole bound");
         }
     }
 

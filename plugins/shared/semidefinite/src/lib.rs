@@ -5,7 +5,7 @@ mod lanes; // the inner loop
 mod relaxation; // from spins to unit vectors: the mixing method
 mod spins; // from bits to spins
 
-pub use bound::lower_bound;
+pub use bound::{lower_bound, lower_bound_while};
 pub use lanes::{LANES, Lanes, weighted_sum};
 pub use relaxation::{Relaxation, relax};
 pub use spins::Spins;

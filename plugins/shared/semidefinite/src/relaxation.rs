@@ -20,10 +20,13 @@ const PLAIN_SWEEPS: usize = 5;
 /// The first factor of over-relaxation, and the last.
 const FIRST_OVERSHOOT: f64 = 0.6;
 const LAST_OVERSHOOT: f64 = 0.9;
+/// Spins between two looks at whether to go on.
+const OFTEN: usize = 16;
 /// Sweeps between two looks at the rate of convergence.
 const WATCH: usize = 8;
 
-/// Minimizes ⟨C, VᵀV⟩ over unit vectors, for as long as `more` (asked with the sweeps done) agrees.
+/// Minimizes ⟨C, VᵀV⟩ over unit vectors, for as long as `more` (asked with the sweeps done) agrees. It is asked in the
+/// middle of sweeps too, which take seconds with thousands of spins.
 ///
 /// The mixing method (Wang, Chang & Kolter 2017) minimizes over one vector after the other: with
 /// gᵢ = Σⱼ Cᵢⱼ vⱼ the best vᵢ is −gᵢ/‖gᵢ‖. With more than √(2n) coordinates it ends at the relaxation's optimum
@@ -41,7 +44,8 @@ pub fn relax(spins: &Spins, tolerance: f64, rng: &mut Rng, mut more: impl FnMut(
     let mut overshoot = 0.0;
     let mut converged = false;
     while !converged && more(gains.len() as u64) {
-        let Sweep { gain, total } = sweep(spins, &mut vectors, overshoot);
+        let done = gains.len() as u64;
+        let Some(Sweep { gain, total }) = sweep(spins, &mut vectors, overshoot, || more(done)) else { break };
         gains.push(gain);
         converged = gain <= tolerance * total;
         let done = gains.len();
@@ -67,10 +71,19 @@ struct Sweep {
     total: f64,
 }
 
-fn sweep(spins: &Spins, vectors: &mut [Vec<Lanes>], overshoot: f64) -> Sweep {
+/// `None` where `more` ended it half way.
+fn sweep(
+    spins: &Spins,
+    vectors: &mut [Vec<Lanes>],
+    overshoot: f64,
+    mut more: impl FnMut() -> bool,
+) -> Option<Sweep> {
     let mut slope = vec![[0.0; LANES]; vectors.len()];
     let mut done = Sweep { gain: 0.0, total: 0.0 };
     for i in 0..spins.size() {
+        if i % OFTEN == OFTEN - 1 && !more() {
+            return None;
+        }
         let row = spins.row(i);
         let (mut squares, mut products) = ([0.0; LANES], [0.0; LANES]);
         for (g, block) in slope.iter_mut().zip(&*vectors) {
@@ -99,7 +112,7 @@ fn sweep(spins: &Spins, vectors: &mut [Vec<Lanes>], overshoot: f64) -> Sweep {
         done.gain += 2.0 * (product + (toward * norm + back * product) / length);
         done.total += norm;
     }
-    done
+    Some(done)
 }
 
 /// Unit vectors with uniform directions.
@@ -143,6 +156,11 @@ impl Relaxation {
 
     /// yᵢ = vᵢ·gᵢ. At the optimum, these are the optimal dual variables; their sum is ⟨C, VᵀV⟩ everywhere.
     pub fn duals(&self, spins: &Spins) -> Vec<f64> {
+        self.duals_while(spins, || true)
+    }
+
+    /// [`duals`](Self::duals) for as long as `more` agrees; the rest are 0, which proves less.
+    pub fn duals_while(&self, spins: &Spins, mut more: impl FnMut() -> bool) -> Vec<f64> {
         let dual = |i: usize| {
             let part = |block: &Vec<Lanes>| {
                 let g = weighted_sum(spins.row(i), block);
@@ -150,7 +168,14 @@ impl Relaxation {
             };
             self.vectors.iter().map(part).sum()
         };
-        (0..spins.size()).map(dual).collect()
+        let mut all = vec![0.0; spins.size()];
+        for (i, y) in all.iter_mut().enumerate() {
+            if i % OFTEN == OFTEN - 1 && !more() {
+                break;
+            }
+            *y = dual(i);
+        }
+        all
     }
 }
 
@@ -208,7 +233,7 @@ mod tests {
             let mut vectors = random_vectors(spins.size(), &mut rng(7));
             for _ in 0..50 {
                 let before = Relaxation { vectors: vectors.clone(), sweeps: 0, converged: false };
-                let gain = sweep(&spins, &mut vectors, overshoot).gain;
+                let gain = sweep(&spins, &mut vectors, overshoot, || true).unwrap().gain;
                 let after = Relaxation { vectors: vectors.clone(), sweeps: 0, converged: false };
                 let fell = form(&spins, &before) - form(&spins, &after);
                 assert!(gain >= -1e-13 && (gain - fell).abs() < 1e-12, "{gain} and {fell}");
@@ -225,7 +250,7 @@ mod tests {
         let spins = Spins::new(&p.function).unwrap();
         let mut vectors = random_vectors(spins.size(), &mut rng(1));
         let plain = (1..).find(|_| {
-            let Sweep { gain, total } = sweep(&spins, &mut vectors, 0.0);
+            let Sweep { gain, total } = sweep(&spins, &mut vectors, 0.0, || true).unwrap();
             gain <= 1e-9 * total
         });
         let sweeps = relax(&spins, 1e-9, &mut rng(1), |_| true).sweeps;

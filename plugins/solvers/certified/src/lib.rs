@@ -180,6 +180,18 @@ mod tests {
     }
 
     #[test]
+    fn thousands_of_bits_that_no_pair_touches_take_no_time() {
+        let mut f = Quadratic::zero(6000);
+        f.add_pair(17, 4001, -3.0);
+        f.add_linear(17, 1.0);
+        f.add_linear(5000, -2.0);
+        let begun = Instant::now();
+        let answer = minimize(&Problem::new(f).with_time_limit(Duration::from_secs(30)), 1);
+        assert_eq!((answer.value(), answer.bound(), answer.stop()), (-4.0, Some(-4.0), Stop::Done));
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+
+    #[test]
     fn the_answer_is_never_worse_than_the_first_start() {
         let case = cases_up_to(50).pop().expect("a case");
         let mut starts = BitMatrix::new(case.function.dimension());

@@ -6,7 +6,7 @@ use plugin_api::{Bits, Quadratic, Result, Rng, Stop};
 use shared_branching::{Tree, is_closed};
 use shared_cuts::{Grid, Reduced, Relaxation, magnitude, roof_dual};
 use shared_one_flip::{Search, Settings};
-use shared_semidefinite::{Spins, lower_bound, relax};
+use shared_semidefinite::{Spins, lower_bound_while, relax};
 
 use crate::options::Options;
 
@@ -22,7 +22,12 @@ pub(crate) struct Limits {
 
 impl Limits {
     fn time_is_left(&self) -> bool {
-        self.deadline.is_none_or(|(start, limit)| start.elapsed() < limit)
+        self.share_is_left(1.0)
+    }
+
+    /// Whether less than this share of the time is gone.
+    fn share_is_left(&self, share: f64) -> bool {
+        self.deadline.is_none_or(|(start, limit)| start.elapsed() < limit.mul_f64(share))
     }
 }
 
@@ -60,6 +65,11 @@ pub(crate) fn minimize(
     if n <= MOST_BITS_OF_ROOF && limits.time_is_left() {
         let roof = roof_dual(f);
         (bound, slack, fixed) = (raised(roof.bound), roof.slack, roof.fixed);
+    } else if n > MOST_BITS_OF_ROOF {
+        // What no pair touches is decided by itself; what is left may be small.
+        fixed = isolated(f);
+        let sizes = f.linear().iter().zip(&fixed).filter(|(_, fixed)| fixed.is_some());
+        slack = 2.0 * f64::EPSILON * n as f64 * sizes.map(|(b, _)| b.abs()).sum::<f64>();
     }
     let reduced = Reduced::new(f, fixed);
     let g = &reduced.function;
@@ -68,7 +78,9 @@ pub(crate) fn minimize(
     let usual = Settings::of_dimension(free);
     let mut search =
         Search::new(g, Settings { idle_walks: usual.idle_walks.saturating_mul(options.effort), ..usual });
-    search.start_from(Relaxation::new(g, vec![0.5; g.pairs().len()]).cut().bits);
+    if free <= MOST_BITS_OF_ROOF {
+        search.start_from(Relaxation::new(g, vec![0.5; g.pairs().len()]).cut().bits);
+    }
     if let Some(start) = start {
         search.start_from(reduced.restrict(start));
     }
@@ -95,7 +107,7 @@ pub(crate) fn minimize(
         if !all_bounded && bounded < most {
             let proven = match &mut tree {
                 Some(tree) => {
-                    tree.step(most - bounded, rng)?;
+                    tree.step_while(most - bounded, rng, &|| limits.time_is_left())?;
                     bounded = tree.nodes();
                     all_bounded = tree.is_done() || bounded >= nodes;
                     best.offer(reduced.lift(tree.best().1));
@@ -114,7 +126,7 @@ pub(crate) fn minimize(
         if left == 0 && search.walks() > 0 {
             break Stop::Work;
         }
-        search.walk(left, rng);
+        search.walk_while(left, rng, &|| limits.time_is_left());
     };
     Ok(Certificate {
         fixed: (n - free) as u64,
@@ -128,12 +140,25 @@ pub(crate) fn minimize(
     })
 }
 
+/// The values of all bits that no pair touches.
+fn isolated(f: &Quadratic) -> Vec<Option<bool>> {
+    let mut touched = vec![false; f.dimension()];
+    for i in 0..f.dimension() {
+        for (j, _) in (i + 1..).zip(f.row(i)).filter(|(_, a)| **a != 0.0) {
+            (touched[i], touched[j]) = (true, true);
+        }
+    }
+    f.linear().iter().zip(touched).map(|(&b, touched)| (!touched).then_some(b < 0.0)).collect()
+}
+
 /// The bound of the whole space, as far as time allows.
 fn semidefinite_bound(g: &Quadratic, limits: &Limits, rng: &mut Rng) -> Result<Option<f64>> {
     let spins = Spins::new(g)?;
     let most = most_sweeps(g.dimension());
-    let relaxation = relax(&spins, TOLERANCE, rng, |done| done < most && limits.time_is_left());
-    Ok(lower_bound(&spins, &relaxation.duals(&spins)))
+    // The factorizations take their part of the time: without them the relaxation proves nothing.
+    let relaxation = relax(&spins, TOLERANCE, rng, |done| done < most && limits.share_is_left(0.6));
+    let duals = relaxation.duals_while(&spins, || limits.share_is_left(0.7));
+    Ok(lower_bound_while(&spins, &duals, || limits.share_is_left(0.95)))
 }
 
 /// A sweep costs n² times the rank of the relaxation: beyond 1,000 bits, fewer have to do.

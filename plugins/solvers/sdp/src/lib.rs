@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use plugin_api::{Answer, Problem, Result, Solver, Stop, export_solver, rng};
-use shared_semidefinite::{Spins, lower_bound, relax};
+use shared_semidefinite::{Spins, lower_bound_while, relax};
 
 use crate::options::{Options, Polish, Rounding};
 use crate::rounding::{Hyperplanes, round};
@@ -26,7 +26,10 @@ impl Solver for Sdp {
         let Self(options) = self;
         let f = problem.quadratic()?;
         let deadline = problem.time_limit().map(|limit| (Instant::now(), limit));
-        let in_time = || deadline.is_none_or(|(start, limit)| start.elapsed() < limit);
+        // Bound and roundings follow the sweeps: each has its share of the time.
+        let within =
+            |share: f64| deadline.is_none_or(|(start, limit)| start.elapsed() < limit.mul_f64(share));
+        let in_time = || within(0.6);
         let in_work = |sweeps| problem.work_limit().is_none_or(|limit| sweeps < limit);
         let more = |sweeps| sweeps < options.max_sweeps && in_work(sweeps) && in_time();
 
@@ -35,7 +38,8 @@ impl Solver for Sdp {
         let (relaxation, vectors, bound) = match options.rounding {
             Rounding::Correct => {
                 let relaxation = relax(&spins, options.tolerance, &mut rng, more);
-                let bound = lower_bound(&spins, &relaxation.duals(&spins));
+                let duals = relaxation.duals_while(&spins, || within(0.7));
+                let bound = lower_bound_while(&spins, &duals, || within(0.8));
                 let vectors = relaxation.rows();
                 (relaxation, vectors, bound)
             }
@@ -52,10 +56,11 @@ impl Solver for Sdp {
         let polish = options.polish.unwrap_or(if correct { Polish::Descent } else { Polish::None });
         let descent = polish == Polish::Descent;
         let planes = Hyperplanes { count: options.roundings, relative: correct, descent };
-        let rounded = round(&spins, &vectors, &planes, &mut rng);
+        let rounded = round(&spins, &vectors, &planes, &mut rng, || within(0.95));
 
         let sweeps = relaxation.sweeps;
-        let stop = if relaxation.converged || sweeps == options.max_sweeps {
+        let all_rounded = rounded.roundings == options.roundings as u64;
+        let stop = if (relaxation.converged || sweeps == options.max_sweeps) && all_rounded {
             Stop::Done
         } else if in_work(sweeps) {
             Stop::Time
@@ -65,7 +70,7 @@ impl Solver for Sdp {
         let value = f.value(&rounded.bits);
         let answer = Answer::new(rounded.bits, value)
             .with_count("sweeps", sweeps)
-            .with_count("roundings", options.roundings as u64)
+            .with_count("roundings", rounded.roundings)
             .with_count("flips", rounded.flips)
             .with_stop(stop);
         Ok(match bound {

@@ -18,17 +18,25 @@ pub(crate) struct Hyperplanes {
 pub(crate) struct Rounded {
     pub(crate) bits: Bits,
     pub(crate) flips: u64,
+    /// How many hyperplanes there was time for: one at least.
+    pub(crate) roundings: u64,
 }
 
 /// The best of several roundings, each by the sides of one random hyperplane that the vectors are on.
 ///
 /// `vectors` has a row for each spin. The first m directions are the same however many follow.
-pub(crate) fn round(spins: &Spins, vectors: &[f64], planes: &Hyperplanes, rng: &mut Rng) -> Rounded {
+pub(crate) fn round(
+    spins: &Spins,
+    vectors: &[f64],
+    planes: &Hyperplanes,
+    rng: &mut Rng,
+    more: impl Fn() -> bool,
+) -> Rounded {
     let rank = vectors.len() / spins.size();
     let mut directions = vec![[0.0; LANES]; rank];
-    let (mut best, mut lowest, mut flips) = (Vec::new(), f64::INFINITY, 0);
+    let (mut best, mut lowest, mut flips, mut roundings) = (Vec::new(), f64::INFINITY, 0, 0);
     let mut left = planes.count;
-    while left > 0 {
+    while left > 0 && (roundings == 0 || more()) {
         let count = left.min(LANES);
         for lane in 0..count {
             directions.iter_mut().for_each(|row| row[lane] = normal(rng));
@@ -38,6 +46,10 @@ pub(crate) fn round(spins: &Spins, vectors: &[f64], planes: &Hyperplanes, rng: &
         set_last_spin(&mut z, planes.relative);
         let slopes: Vec<Lanes> = (0..spins.size()).map(|i| weighted_sum(spins.row(i), &z)).collect();
         for lane in 0..count {
+            if roundings > 0 && !more() {
+                break;
+            }
+            roundings += 1;
             let mut point = Point::new(&z, &slopes, lane);
             if planes.descent {
                 flips += point.descend(spins);
@@ -49,7 +61,7 @@ pub(crate) fn round(spins: &Spins, vectors: &[f64], planes: &Hyperplanes, rng: &
         left -= count;
     }
     let bits = best[..spins.size() - 1].iter().map(|&z| z > 0.0).collect();
-    Rounded { bits, flips }
+    Rounded { bits, flips, roundings }
 }
 
 fn sign(x: f64) -> f64 {
@@ -125,7 +137,7 @@ mod tests {
         let spins = Spins::new(&Quadratic::zero(4)).unwrap();
         let bits = [true, false, false, true];
         for last in [1.0, -1.0] {
-            assert_eq!(&*round(&spins, &aligned(&bits, last), &PLAIN, &mut rng(1)).bits, bits);
+            assert_eq!(&*round(&spins, &aligned(&bits, last), &PLAIN, &mut rng(1), || true).bits, bits);
         }
     }
 
@@ -133,7 +145,8 @@ mod tests {
     fn spins_that_are_not_relative_come_out_either_way() {
         let spins = Spins::new(&Quadratic::zero(2)).unwrap();
         let planes = Hyperplanes { count: 1, relative: false, descent: false };
-        let up = |seed| round(&spins, &aligned(&[true, false], 1.0), &planes, &mut rng(seed)).bits[0];
+        let up =
+            |seed| round(&spins, &aligned(&[true, false], 1.0), &planes, &mut rng(seed), || true).bits[0];
         let ups = (0..1000).filter(|&seed| up(seed)).count();
         assert!((450..550).contains(&ups), "{ups}");
     }
@@ -144,8 +157,9 @@ mod tests {
         let spins = Spins::new(&Quadratic::zero(1)).unwrap();
         let vectors = [0.5, 0.75f64.sqrt(), 1.0, 0.0];
         let planes = Hyperplanes { count: 1, ..PLAIN };
-        let apart =
-            (0..6000).filter(|&seed| !round(&spins, &vectors, &planes, &mut rng(seed)).bits[0]).count();
+        let apart = (0..6000)
+            .filter(|&seed| !round(&spins, &vectors, &planes, &mut rng(seed), || true).bits[0])
+            .count();
         assert!((apart as f64 / 6000.0 - 1.0 / 3.0).abs() < 0.02, "{apart}");
     }
 
@@ -156,7 +170,7 @@ mod tests {
             let f = random_quadratic(&mut rng(seed), 4);
             let identity: Vec<f64> = (0..25).map(|ij| if ij % 6 == 0 { 1.0 } else { 0.0 }).collect();
             let planes = Hyperplanes { count: 203, ..PLAIN };
-            let found = round(&Spins::new(&f).unwrap(), &identity, &planes, &mut rng(seed)).bits;
+            let found = round(&Spins::new(&f).unwrap(), &identity, &planes, &mut rng(seed), || true).bits;
             assert_eq!(f.value(&found), plugin_api::testing::minimum(&plugin_api::Problem::new(f)));
         }
     }
@@ -168,7 +182,7 @@ mod tests {
             let spins = Spins::new(&f).unwrap();
             let start = aligned(&[seed % 2 == 0; 30], 1.0);
             let planes = Hyperplanes { count: 1, relative: true, descent: true };
-            let Rounded { bits, flips } = round(&spins, &start, &planes, &mut rng(seed));
+            let Rounded { bits, flips, .. } = round(&spins, &start, &planes, &mut rng(seed), || true);
             assert!(flips > 0);
             assert!((0..30).all(|i| f.flip_gain(&bits, i) > -1e-9));
         }

@@ -332,5 +332,4 @@ pub(crate) fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 #[cfg(test)]
-#[path = "files_tests.rs"]
 mod tests;
