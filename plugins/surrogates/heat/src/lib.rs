@@ -26,6 +26,8 @@ mod options; // what a manifest may set, and its limits
 mod path; // levels in an order
 mod posterior; // the mathematics, unaware of plugins
 mod predictor; // mean and variance anywhere
+mod prior; // of the hyperparameters
+mod sampled; // hyperparameters by slice sampling
 mod similarity; // the heat kernel
 mod values;
 
@@ -34,9 +36,10 @@ use covariance::{Factored, Points};
 use drawn::{Drawn, Merit};
 use features::Features;
 use kernel::Kernel;
-use options::{AcquisitionFunction, Lengthscales, Options};
-use posterior::{Data, Posterior, Prior};
+use options::{AcquisitionFunction, Family, Hyperparameters, Options};
+use posterior::{Data, Posterior};
 use predictor::Predictor;
+use prior::{Lengthscales, Prior};
 use shared_values::Shift;
 use similarity::{Packed, Variables};
 use values::{Learned, Penalty};
@@ -45,6 +48,8 @@ export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options,
 
 /// Three matrices of as many rows and columns: 400 MB.
 const MOST_OBSERVATIONS: usize = 4096;
+/// Makes the randomness of hyperparameters another one than that of functions.
+const SAMPLING: u64 = 0x5eed_0f7e;
 /// The squares of larger values, and sums of them, are not finite.
 const LARGEST_VALUE: f64 = 1e150;
 
@@ -54,6 +59,7 @@ struct Heat {
     kernel: Kernel,
     buffers: Buffers,
     variables: Variables,
+    prior: Prior,
     observations: Vec<(Bits, f64)>,
     points: Packed,
     /// Whether some point was observed with two different values.
@@ -68,8 +74,9 @@ struct Heat {
 
 impl Heat {
     fn new(options: Options, layout: &Layout) -> Result<Self> {
-        let variables = Variables::new(layout);
-        let parameters = posterior::initial(&variables, prior(&options));
+        let plain = Layout::with_groups(layout.dimension(), layout.groups().to_vec())?;
+        let variables = Variables::new(if options.kernel == Family::Overlap { &plain } else { layout });
+        let prior = prior(&options, &variables);
         Ok(Self {
             options,
             layout: layout.clone(),
@@ -79,7 +86,8 @@ impl Heat {
             variables,
             observations: Vec::new(),
             repeats_differ: false,
-            parameters,
+            parameters: prior.mean(),
+            prior,
             shift: None,
             fitted: None,
         })
@@ -108,27 +116,43 @@ impl Heat {
     /// What is learned under this penalty, and its posterior at the hyperparameters that follow from the last draw's
     /// and all observations.
     fn fit(&mut self, penalty: Penalty) -> Result<(Learned, Posterior)> {
-        let prior = prior(&self.options);
-        let points = Points {
-            variables: &self.variables,
-            packed: &self.points,
-            kernel: self.kernel,
-            buffers: &self.buffers,
-        };
+        let kept = self.fitted.take();
+        let points = self.described();
         let factored = |parameters: &[f64]| Factored::new(&points, parameters);
         // Where the last hyperparameters make the matrix singular, those of the prior do not.
-        let start =
-            || factored(&self.parameters).or_else(|| factored(&posterior::initial(&self.variables, prior)));
+        let start = || factored(&self.parameters).or_else(|| factored(&self.prior.mean()));
         let fail = || Error::new("the covariance of the observations is not positive definite");
         let factored = start().ok_or_else(fail)?;
         let (kind, score) = (self.options.values, |values: &[f64]| factored.score(values));
         let learned = Learned::new(kind, &self.observations, penalty, self.shift, score);
-        if let Some(fitted) = self.fitted.take_if(|(last, _)| last.values == learned.values) {
-            return Ok(fitted);
+        if let Some(kept) = kept.filter(|(last, _)| last.values == learned.values) {
+            return Ok(kept);
         }
-        let data = Data { points, values: learned.values.clone(), prior };
+        let data = Data { points, values: learned.values.clone(), prior: self.prior };
         let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
         Ok((learned, posterior))
+    }
+
+    fn described(&self) -> Points<'_> {
+        let Self { variables, points: packed, kernel, buffers, .. } = self;
+        Points { variables, packed, kernel: *kernel, buffers }
+    }
+
+    /// What is drawn, of the best hyperparameters or of some drawn from their posterior.
+    fn parts(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest) -> Vec<(Predictor, Merit)> {
+        if self.options.hyperparameters == Hyperparameters::Map {
+            return vec![self.part(learned, fitted, request)];
+        }
+        let data = Data { points: self.described(), values: learned.values.clone(), prior: self.prior };
+        let mut rng = rng(request.seed() ^ SAMPLING);
+        // Of a function that is drawn itself, one is enough.
+        let count =
+            if self.options.acquisition == AcquisitionFunction::Thompson { 1 } else { sampled::SAMPLES };
+        let samples = sampled::samples(&data, &fitted.factored.parameters, count, &mut rng);
+        if samples.is_empty() {
+            return vec![self.part(learned, fitted, request)];
+        }
+        samples.iter().map(|sample| self.part(learned, sample, request)).collect()
     }
 
     /// What is drawn of one posterior.
@@ -172,11 +196,14 @@ fn penalty(request: &DrawRequest) -> Penalty {
     Penalty { l1: request.l1() }
 }
 
-fn prior(options: &Options) -> Prior {
-    match options.lengthscales {
-        Lengthscales::Pooled => Prior::Pooled { spread: options.spread },
-        Lengthscales::Common => Prior::Common,
-    }
+fn prior(options: &Options, variables: &Variables) -> Prior {
+    let lengthscales = match options.lengthscales {
+        options::Lengthscales::Common => Lengthscales::Common,
+        options::Lengthscales::Pooled if options.kernel == Family::Overlap => Lengthscales::Independent,
+        options::Lengthscales::Pooled => Lengthscales::Pooled { spread: options.spread },
+    };
+    let count = variables.count();
+    Prior { lengthscales, variables: count, centre: libm::log(2.0 / count.max(1) as f64) }
 }
 
 impl Surrogate for Heat {
@@ -194,9 +221,9 @@ impl Surrogate for Heat {
         let (learned, fitted) = self.fit(penalty)?;
         self.parameters.clone_from(&fitted.factored.parameters);
         self.shift = learned.shift;
-        let part = self.part(&learned, &fitted, request);
+        let parts = self.parts(&learned, &fitted, request);
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
-        Ok(Acquisition::General(Arc::new(Drawn { parts: vec![part], scale, penalty })))
+        Ok(Acquisition::General(Arc::new(Drawn { parts, scale, penalty })))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -262,7 +289,7 @@ impl Surrogate for Heat {
         if found != expected {
             return Err(refuse(format!("it has {found} hyperparameters, not {expected}")));
         }
-        let bounds = posterior::bounds(expected);
+        let bounds = restored.prior.bounds();
         if !saved.parameters.iter().zip(bounds).all(|(x, (low, high))| (low..=high).contains(x)) {
             return Err(refuse("a hyperparameter is beyond its bounds".to_owned()));
         }

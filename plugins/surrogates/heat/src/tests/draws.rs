@@ -187,7 +187,8 @@ fn functions_drawn_from_the_posterior_have_its_mean_and_covariance() {
 
 #[test]
 fn gains_of_moves_are_differences_of_values_for_all_kinds_of_variables() {
-    for options in ["{}", r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#] {
+    let sampled = r#"{ "hyperparameters": "sampled" }"#;
+    for options in ["{}", sampled, r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#] {
         gains_are_differences(options);
     }
 }
@@ -214,5 +215,38 @@ fn gains_are_differences(options: &str) {
                 assert!((gains[(row, i)] - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{x} {i}");
             }
         }
+    }
+}
+
+#[test]
+fn the_improvement_of_sampled_hyperparameters_is_the_average_of_improvements() {
+    let n = 6;
+    let mut heat = heat(r#"{ "hyperparameters": "sampled" }"#, &Layout::free(n));
+    let (points, _) = observe(&mut heat, 12, 21);
+    let request = DrawRequest::new(5).with_best_total(9.0);
+    let (learned, fitted) = heat.fit(Penalty::NONE).unwrap();
+    let parts = heat.parts(&learned, &fitted, &request);
+    assert_eq!(parts.len(), sampled::SAMPLES);
+    let scale = learned.scale;
+    let drawn = heat.draw(&request).unwrap();
+    for mask in (0..64u32).step_by(7) {
+        let x: Bits = (0..n).map(|i| mask >> i & 1 == 1).collect();
+        if points.contains(&x) {
+            continue;
+        }
+        let improvement = |(predictor, _): &(Predictor, Merit)| {
+            let (mean, variance) = predictor.predict(matrix(std::slice::from_ref(&x), n).view())[0];
+            let deviation = scale.unit * variance.sqrt();
+            deviation * libm::exp(improvement::log_expected_excess((9.0 - scale.from(mean)) / deviation))
+        };
+        let improvements: Vec<f64> = parts.iter().map(improvement).collect();
+        let expected = -libm::log(improvements.iter().sum::<f64>() / 10.0);
+        let spread = improvements.iter().fold(0.0_f64, |most, i| most.max((i / improvements[0] - 1.0).abs()));
+        assert!(spread > 0.01, "the samples differ: {improvements:?}");
+        assert!(
+            (drawn.value(&x) - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+            "{} {expected}",
+            drawn.value(&x)
+        );
     }
 }
