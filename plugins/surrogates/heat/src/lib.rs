@@ -16,6 +16,7 @@ use plugin_api::{
 
 mod buffers;
 mod covariance;
+mod dictionary; // distances to random points
 mod drawn; // the acquisition function
 mod effects;
 mod features; // functions drawn from the prior
@@ -24,6 +25,7 @@ mod kernel; // where the time goes
 mod minimise;
 mod options; // what a manifest may set, and its limits
 mod path; // levels in an order
+mod points; // as the kernel reads them
 mod posterior; // the mathematics, unaware of plugins
 mod predictor; // mean and variance anywhere
 mod prior; // of the hyperparameters
@@ -33,15 +35,16 @@ mod values;
 
 use buffers::Buffers;
 use covariance::{Factored, Points};
+use dictionary::Dictionary;
 use drawn::{Drawn, Merit};
 use features::Features;
 use kernel::Kernel;
 use options::{AcquisitionFunction, Family, Hyperparameters, Options};
+use points::{Packed, Variables};
 use posterior::{Data, Posterior};
 use predictor::Predictor;
 use prior::{Lengthscales, Prior};
 use shared_values::Shift;
-use similarity::{Packed, Variables};
 use values::{Learned, Penalty};
 
 export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options, layout));
@@ -50,6 +53,8 @@ export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options,
 const MOST_OBSERVATIONS: usize = 4096;
 /// Makes the randomness of hyperparameters another one than that of functions.
 const SAMPLING: u64 = 0x5eed_0f7e;
+/// Likewise that of the dictionary.
+const DICTIONARY: u64 = 0xd1c7_104a;
 /// The squares of larger values, and sums of them, are not finite.
 const LARGEST_VALUE: f64 = 1e150;
 
@@ -68,15 +73,16 @@ struct Heat {
     parameters: Vec<f64>,
     /// What `auto` chose for the last draw.
     shift: Option<Shift>,
+    /// The seed of the dictionary.
+    dictionary: u64,
     /// What that search found, since the last observation and draw, with what was learned.
     fitted: Option<(Learned, Posterior)>,
 }
 
 impl Heat {
     fn new(options: Options, layout: &Layout) -> Result<Self> {
-        let plain = Layout::with_groups(layout.dimension(), layout.groups().to_vec())?;
-        let variables = Variables::new(if options.kernel == Family::Overlap { &plain } else { layout });
-        let prior = prior(&options, &variables);
+        let variables = variables(&options, layout, 0)?;
+        let prior = prior(&options, layout, &variables);
         Ok(Self {
             options,
             layout: layout.clone(),
@@ -89,8 +95,23 @@ impl Heat {
             parameters: prior.mean(),
             prior,
             shift: None,
+            dictionary: 0,
             fitted: None,
         })
+    }
+
+    /// Measures distances to other points from now on: those that this seed draws. What was learned of the distances to
+    /// each of the last ones says nothing of those to the next.
+    fn draw_dictionary(&mut self, seed: u64) -> Result<()> {
+        self.dictionary = seed;
+        self.variables = variables(&self.options, &self.layout, seed)?;
+        self.points = Packed::new(&self.variables);
+        self.observations.iter().for_each(|(bits, _)| self.points.push(bits));
+        self.fitted = None;
+        let (_, thetas) = self.parameters.split_last_mut().expect("the noise is one of them");
+        let mean = thetas.iter().sum::<f64>() / thetas.len().max(1) as f64;
+        thetas.fill(mean);
+        Ok(())
     }
 
     fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
@@ -196,14 +217,34 @@ fn penalty(request: &DrawRequest) -> Penalty {
     Penalty { l1: request.l1() }
 }
 
-fn prior(options: &Options, variables: &Variables) -> Prior {
+/// What the kernel compares.
+fn variables(options: &Options, layout: &Layout, seed: u64) -> Result<Variables> {
+    if options.kernel == Family::Heat {
+        return Ok(Variables::new(layout));
+    }
+    let plain = Layout::with_groups(layout.dimension(), layout.groups().to_vec())?;
+    let variables = Variables::new(&plain);
+    Ok(match options.kernel {
+        Family::Dictionary => {
+            let mut rng = rng(seed ^ DICTIONARY);
+            variables.with_dictionary(Dictionary::draw(&plain, options.dictionary_size, &mut rng))
+        }
+        _ => variables,
+    })
+}
+
+fn prior(options: &Options, layout: &Layout, variables: &Variables) -> Prior {
     let lengthscales = match options.lengthscales {
         options::Lengthscales::Common => Lengthscales::Common,
         options::Lengthscales::Pooled if options.kernel == Family::Overlap => Lengthscales::Independent,
         options::Lengthscales::Pooled => Lengthscales::Pooled { spread: options.spread },
     };
-    let count = variables.count();
-    Prior { lengthscales, variables: count, centre: libm::log(2.0 / count.max(1) as f64) }
+    let (count, all) = (variables.count().max(1) as f64, Variables::new(layout).count().max(1) as f64);
+    // Random points differ in half of n variables, and in their distance to another by about 1/√(2n): in both cases
+    // the exponent of the kernel is about 1 then.
+    let centre =
+        libm::log(if options.kernel == Family::Dictionary { 2.0 * all / count } else { 2.0 / count });
+    Prior { lengthscales, variables: variables.count(), centre }
 }
 
 impl Surrogate for Heat {
@@ -217,6 +258,9 @@ impl Surrogate for Heat {
         // Before the first value all points are alike.
         if self.observations.is_empty() {
             return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_l1(penalty.l1));
+        }
+        if self.options.kernel == Family::Dictionary {
+            self.draw_dictionary(request.seed())?;
         }
         let (learned, fitted) = self.fit(penalty)?;
         self.parameters.clone_from(&fitted.factored.parameters);
@@ -246,9 +290,11 @@ impl Surrogate for Heat {
         Predictions::new(means, deviations).map(Some)
     }
 
-    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values. A dictionary's kernel is
+    /// no product over variables.
     fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
-        if self.observations.is_empty() || !self.options.values.is_raw() {
+        let has_effects = self.options.values.is_raw() && self.options.kernel != Family::Dictionary;
+        if self.observations.is_empty() || !has_effects {
             return Ok(None);
         }
         let (learned, fitted) = self.fit(Penalty::NONE)?;
@@ -267,6 +313,7 @@ impl Surrogate for Heat {
             observations: self.observations.clone(),
             parameters: self.parameters.clone(),
             shift: self.shift.map(Shift::index),
+            dictionary: self.dictionary,
         };
         serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
     }
@@ -282,6 +329,9 @@ impl Surrogate for Heat {
             return Err(refuse("no transformation has its number".to_owned()));
         }
         let mut restored = Self::new(self.options.clone(), &self.layout)?;
+        if self.options.kernel == Family::Dictionary {
+            restored.draw_dictionary(saved.dictionary)?;
+        }
         for (bits, value) in &saved.observations {
             restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
         }
@@ -311,6 +361,9 @@ struct Saved {
     /// Which transformation `auto` chose; older states have none.
     #[serde(default)]
     shift: Option<u8>,
+    /// The seed of the dictionary.
+    #[serde(default)]
+    dictionary: u64,
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ plugin_api::options! {
         pub values: Values = Values::Raw,
         /// How alike two points are.
         pub kernel: Family = Family::Heat,
+        /// How many points the kernel `dictionary` measures distances to.
+        #[schemars(range(min = 1, max = 1024))]
+        pub dictionary_size: usize = 128,
         /// Which lengthscales the kernel has.
         pub lengthscales: Lengthscales = Lengthscales::Pooled,
         /// How far the logarithms of pooled lengthscales are spread around the common one: a standard deviation.
@@ -33,6 +36,8 @@ plugin_api::options! {
         /// Casmopolitan's transformed overlap: exp of the mean of ℓ over variables that agree, each ℓ for itself; the order of
         /// levels does not count.
         Overlap,
+        /// BODi's: Matérn-5/2 between distances to `dictionary-size` random points, which are drawn again for each draw.
+        Dictionary,
     }
 }
 
@@ -50,7 +55,8 @@ plugin_api::options! {
 plugin_api::options! {
     /// Which lengthscales the kernel has.
     pub enum Lengthscales {
-        /// One for each variable, pooled around a common one (each for itself with the kernel `overlap`).
+        /// One for each variable (for each distance with the kernel `dictionary`), pooled around a common one (each for
+        /// itself with `overlap`).
         #[default]
         Pooled,
         /// One for all variables.

@@ -106,8 +106,9 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::buffers::Buffers;
+    use crate::dictionary::Dictionary;
     use crate::kernel::Kernel;
-    use crate::similarity::{Packed, Variables};
+    use crate::points::{Packed, Variables};
 
     pub(crate) fn points(layout: &Layout, count: usize, seed: u64) -> (Vec<Bits>, Packed) {
         let mut rng = rng(seed);
@@ -125,20 +126,19 @@ pub(crate) mod tests {
         Points { variables, packed, kernel: Kernel::available()[0], buffers }
     }
 
-    #[test]
-    fn the_gradient_is_that_of_the_log_posterior() {
-        let layout = Layout::with_groups(16, vec![0..3, 5..9, 11..15]).unwrap();
-        let layout = layout.with_ordered_groups(vec![2]).unwrap();
-        let variables = Variables::new(&layout);
-        let (points, packed) = points(&layout, 21, 1);
-        let values: Vec<f64> =
-            points.iter().map(|x| x.count_ones() as f64 * 0.3 - f64::from(x[4]) + f64::from(x[12])).collect();
+    /// Gradients beside finite differences, for all priors.
+    fn check_gradients(layout: &Layout, variables: &Variables) {
+        let (points, _) = points(layout, 21, 1);
+        let mut packed = Packed::new(variables);
+        points.iter().for_each(|x| packed.push(x));
+        let value = |x: &Bits| x.count_ones() as f64 * 0.3 - f64::from(x[4]) + f64::from(x[12]);
+        let values: Vec<f64> = points.iter().map(value).collect();
         for lengthscales in
             [Lengthscales::Pooled { spread: 0.5 }, Lengthscales::Independent, Lengthscales::Common]
         {
             let prior = Prior { lengthscales, variables: variables.count(), centre: -1.0 };
             let buffers = Buffers::default();
-            let points = described(&variables, &packed, &buffers);
+            let points = described(variables, &packed, &buffers);
             let data = Data { points, values: values.clone(), prior };
             let mut rng = rng(2);
             let at: Vec<f64> = prior.mean().into_iter().map(|x| 0.7 * x + 0.3 * normal(&mut rng)).collect();
@@ -157,6 +157,16 @@ pub(crate) mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_log_posterior() {
+        let plain = Layout::with_groups(16, vec![0..3, 5..9, 11..15]).unwrap();
+        let ordered = plain.clone().with_ordered_groups(vec![2]).unwrap();
+        check_gradients(&plain, &Variables::new(&plain));
+        check_gradients(&ordered, &Variables::new(&ordered));
+        let dictionary = Dictionary::draw(&plain, 13, &mut rng(4));
+        check_gradients(&plain, &Variables::new(&plain).with_dictionary(dictionary));
     }
 
     #[test]

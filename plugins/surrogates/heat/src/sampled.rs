@@ -55,9 +55,9 @@ mod tests {
 
     use super::*;
     use crate::buffers::Buffers;
+    use crate::points::Variables;
     use crate::posterior::tests::{described, points};
     use crate::prior::{Lengthscales, Prior};
-    use crate::similarity::Variables;
 
     #[test]
     fn samples_have_the_mean_and_spread_of_the_posterior() {

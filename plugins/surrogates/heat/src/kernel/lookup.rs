@@ -1,4 +1,4 @@
-//! Products of numbers from tables.
+//! Products of numbers from tables, and sums of squares.
 
 use super::WIDTH;
 
@@ -15,4 +15,21 @@ pub(super) fn products<const R: usize>(
         products.iter_mut().zip(factors).for_each(|(product, factor)| *product *= factor);
     }
     products
+}
+
+/// `R` is not used, as above.
+#[inline(always)]
+pub(super) fn distances<const R: usize>(
+    scales: &[f64],
+    row: &[f64],
+    columns: &[[f64; WIDTH]],
+) -> [f64; WIDTH] {
+    let mut sums = [0.0; WIDTH];
+    for ((scale, a), b) in scales.iter().zip(row).zip(columns) {
+        for (sum, b) in sums.iter_mut().zip(b) {
+            let off = a - b;
+            *sum += scale * (off * off);
+        }
+    }
+    sums
 }

@@ -149,6 +149,11 @@ for_each_instruction_set! {
     lookup::products<1, 1, 1>(tables: &[[f64; 256]], row: &[u8], columns: &[[u8; WIDTH]]) -> [f64; WIDTH]
 }
 
+for_each_instruction_set! {
+    /// For each of [`WIDTH`] columns, the sum over k of `scales[k] (row[k] − columns[k][w])²`.
+    lookup::distances<1, 1, 1>(scales: &[f64], row: &[f64], columns: &[[f64; WIDTH]]) -> [f64; WIDTH]
+}
+
 /// Writes a lower triangular matrix: of each [`WIDTH`] rows the columns up to the diagonal, one after another.
 pub(crate) fn pack(lower: &[f64], size: usize, packed: &mut Vec<f64>) {
     packed.clear();

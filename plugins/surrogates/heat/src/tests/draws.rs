@@ -188,7 +188,10 @@ fn functions_drawn_from_the_posterior_have_its_mean_and_covariance() {
 #[test]
 fn gains_of_moves_are_differences_of_values_for_all_kinds_of_variables() {
     let sampled = r#"{ "hyperparameters": "sampled" }"#;
-    for options in ["{}", sampled, r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#] {
+    let dictionary = r#"{ "kernel": "dictionary", "lengthscales": "common" }"#;
+    for options in
+        ["{}", sampled, dictionary, r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#]
+    {
         gains_are_differences(options);
     }
 }
