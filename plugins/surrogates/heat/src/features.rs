@@ -11,6 +11,7 @@ use plugin_api::Rng;
 use plugin_api::rand::RngExt;
 use plugin_api::random::{gamma, normal};
 
+use crate::kernel::{Kernel, WIDTH};
 use crate::points::{Packed, Variables};
 use crate::similarity::Similarity;
 
@@ -19,98 +20,108 @@ const COUNT: usize = 1024;
 
 /// A function drawn from the prior.
 #[derive(Clone, Debug)]
-pub(crate) struct Features {
-    variables: Variables,
-    /// For each feature as many words as the bits need.
-    masks: Vec<u64>,
-    weights: Vec<f64>,
-    /// For each path its eigenvectors, and for each feature which of them it has.
-    vectors: Vec<Vec<(f64, Vec<f64>)>>,
-    chosen: Vec<usize>,
-    waves: Vec<Wave>,
-}
-
-/// √2 cos(ωᵀz + phase) of the features z that a dictionary gives.
-#[derive(Clone, Debug)]
-struct Wave {
-    omega: Vec<f64>,
-    phase: f64,
-}
-
-impl Wave {
-    /// The spectrum of a Matérn-5/2 kernel is Student's distribution with 5 degrees of freedom.
-    fn draw(thetas: &[f64], rng: &mut Rng) -> Self {
-        let scale = (2.5 / gamma(rng, 2.5)).sqrt();
-        let omega = thetas.iter().map(|theta| scale * theta.sqrt() * normal(rng)).collect();
-        Self { omega, phase: 2.0 * std::f64::consts::PI * rng.random::<f64>() }
-    }
-
-    fn at(&self, features: &[f64]) -> f64 {
-        let product: f64 = self.omega.iter().zip(features).map(|(omega, z)| omega * z).sum();
-        std::f64::consts::SQRT_2 * libm::cos(product + self.phase)
-    }
+pub(crate) enum Features {
+    Signs(Signs),
+    Waves(Waves),
 }
 
 impl Features {
     /// A function whose variance is `amplitude`.
-    pub(crate) fn draw(similarity: &Similarity, amplitude: f64, rng: &mut Rng) -> Self {
-        let variables = similarity.variables().clone();
-        if variables.dictionary().is_some() {
-            let scale = (amplitude / COUNT as f64).sqrt();
-            let waves = (0..COUNT).map(|_| Wave::draw(similarity.thetas(), rng)).collect();
-            let weights = (0..COUNT).map(|_| scale * normal(rng)).collect();
-            let (masks, vectors, chosen) = (Vec::new(), Vec::new(), Vec::new());
-            return Self { variables, masks, weights, vectors, chosen, waves };
-        }
-        let words = words(variables.bits());
-        let mut masks = vec![0; COUNT * words];
-        let (mut weights, mut chosen) = (Vec::with_capacity(COUNT), Vec::new());
-        let vectors = similarity.path_vectors();
+    pub(crate) fn draw(similarity: &Similarity, kernel: Kernel, amplitude: f64, rng: &mut Rng) -> Self {
         let scale = (amplitude / COUNT as f64).sqrt();
-        for mask in masks.chunks_exact_mut(words.max(1)).take(COUNT) {
-            weights.push(scale * normal(rng));
-            similarity.draw_signs(rng, |bit| mask[bit / 64] |= 1 << (bit % 64));
-            chosen.extend(vectors.iter().map(|vectors| choose(vectors, rng)));
+        match similarity.variables().dictionary() {
+            Some(_) => Self::Waves(Waves::draw(similarity, scale, rng)),
+            None => Self::Signs(Signs::draw(similarity, kernel, scale, rng)),
         }
-        weights.resize_with(COUNT, || scale * normal(rng));
-        Self { variables, masks, weights, vectors, chosen, waves: Vec::new() }
     }
 
     pub(crate) fn at(&self, bits: &[bool]) -> f64 {
-        if !self.waves.is_empty() {
-            let mut one = Packed::new(&self.variables);
-            one.push(bits);
-            return self
-                .waves
-                .iter()
-                .zip(&self.weights)
-                .map(|(wave, weight)| weight * wave.at(one.features(0)))
-                .sum();
+        match self {
+            Self::Signs(signs) => signs.at(bits),
+            Self::Waves(waves) => waves.at(bits),
         }
+    }
+}
+
+/// Products of signs, and of eigenvectors of paths.
+#[derive(Clone, Debug)]
+pub(crate) struct Signs {
+    variables: Variables,
+    kernel: Kernel,
+    /// For each [`WIDTH`] features as many words of each as the bits need.
+    masks: Vec<[u64; WIDTH]>,
+    weights: Vec<[f64; WIDTH]>,
+    /// For each path its eigenvectors, and for each feature which of them it has.
+    paths: Vec<(Vec<Vec<f64>>, Vec<usize>)>,
+}
+
+impl Signs {
+    fn draw(similarity: &Similarity, kernel: Kernel, scale: f64, rng: &mut Rng) -> Self {
+        let variables = similarity.variables().clone();
+        let words = words(variables.bits());
+        let (mut masks, mut weights) =
+            (vec![[0; WIDTH]; COUNT / WIDTH * words], vec![[0.0; WIDTH]; COUNT / WIDTH]);
+        let vectors = similarity.path_vectors();
+        let mut chosen = vec![Vec::with_capacity(COUNT); vectors.len()];
+        for feature in 0..COUNT {
+            let (block, lane) = (feature / WIDTH, feature % WIDTH);
+            weights[block][lane] = scale * normal(rng);
+            similarity.draw_signs(rng, |bit| masks[block * words + bit / 64][lane] |= 1 << (bit % 64));
+            chosen.iter_mut().zip(&vectors).for_each(|(chosen, vectors)| chosen.push(choose(vectors, rng)));
+        }
+        let vectors =
+            vectors.into_iter().map(|vectors| vectors.into_iter().map(|(_, vector)| vector).collect());
+        Self { variables, kernel, masks, weights, paths: vectors.zip(chosen).collect() }
+    }
+
+    fn at(&self, bits: &[bool]) -> f64 {
         let mut point = vec![0_u64; words(bits.len())];
         for (i, _) in bits.iter().enumerate().filter(|(_, bit)| **bit) {
             point[i / 64] |= 1 << (i % 64);
         }
-        let sign = |mask: &[u64]| {
-            let ones: u32 = mask.iter().zip(&point).map(|(mask, bits)| (mask & bits).count_ones()).sum();
-            if ones.is_multiple_of(2) { 1.0 } else { -1.0 }
-        };
-        let signs = self.masks.chunks_exact(point.len().max(1)).map(sign);
-        let paths = self.variables.paths();
-        if paths.is_empty() {
-            return signs.zip(&self.weights).map(|(sign, weight)| sign * weight).sum();
+        if self.paths.is_empty() {
+            return self.kernel.signed_sum(&self.masks, &self.weights, &point);
         }
-        let levels: Vec<usize> = paths.iter().map(|path| path.level(bits)).collect();
-        let product = |chosen: &[usize]| -> f64 {
-            let vectors = self.vectors.iter().zip(chosen).map(|(vectors, &j)| &vectors[j].1);
-            vectors.zip(&levels).map(|(vector, &level)| vector[level]).product()
+        let mut weights = self.weights.clone();
+        for (path, (vectors, chosen)) in self.variables.paths().iter().zip(&self.paths) {
+            let level = path.level(bits);
+            for (weight, &j) in weights.as_flattened_mut().iter_mut().zip(chosen) {
+                *weight *= vectors[j][level];
+            }
+        }
+        self.kernel.signed_sum(&self.masks, &weights, &point)
+    }
+}
+
+/// Cosines √2 cos(ωᵀz + phase) of the features z that a dictionary gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Waves {
+    variables: Variables,
+    /// ω, the phase and the weight of each.
+    waves: Vec<(Vec<f64>, f64, f64)>,
+}
+
+impl Waves {
+    fn draw(similarity: &Similarity, scale: f64, rng: &mut Rng) -> Self {
+        let mut wave = || {
+            // The spectrum of a Matérn-5/2 kernel is Student's distribution with 5 degrees of freedom.
+            let spread = (2.5 / gamma(rng, 2.5)).sqrt();
+            let omega = similarity.thetas().iter().map(|theta| spread * theta.sqrt() * normal(rng)).collect();
+            let phase = 2.0 * std::f64::consts::PI * rng.random::<f64>();
+            (omega, phase, std::f64::consts::SQRT_2 * scale * normal(rng))
         };
-        let chosen = self.chosen.chunks_exact(paths.len());
-        signs
-            .zip(&self.weights)
-            .zip(chosen)
-            .map(|((sign, weight), chosen)| sign * weight * product(chosen))
-            .sum()
+        let waves = (0..COUNT).map(|_| wave()).collect();
+        Self { variables: similarity.variables().clone(), waves }
+    }
+
+    fn at(&self, bits: &[bool]) -> f64 {
+        let mut one = Packed::new(&self.variables);
+        one.push(bits);
+        let wave = |(omega, phase, weight): &(Vec<f64>, f64, f64)| {
+            let product: f64 = omega.iter().zip(one.features(0)).map(|(omega, z)| omega * z).sum();
+            weight * libm::cos(product + phase)
+        };
+        self.waves.iter().map(wave).sum()
     }
 }
 
@@ -124,8 +135,9 @@ fn choose(vectors: &[(f64, Vec<f64>)], rng: &mut Rng) -> usize {
     vectors.iter().position(passes).unwrap_or(0)
 }
 
+/// At least one, so that features without bits are constants.
 fn words(bits: usize) -> usize {
-    bits.div_ceil(64)
+    bits.div_ceil(64).max(1)
 }
 
 #[cfg(test)]
@@ -134,7 +146,6 @@ mod tests {
 
     use super::*;
     use crate::dictionary::Dictionary;
-    use crate::kernel::Kernel;
 
     fn check(similarity: &Similarity, layout: &Layout) {
         let mut rng = rng(5);
@@ -144,7 +155,7 @@ mod tests {
         let draws = 2000;
         let mut sums = vec![0.0; 36];
         for _ in 0..draws {
-            let drawn = Features::draw(similarity, 2.5, &mut rng);
+            let drawn = Features::draw(similarity, Kernel::available()[0], 2.5, &mut rng);
             let values: Vec<f64> = points.iter().map(|x| drawn.at(x)).collect();
             (0..36).for_each(|ij| sums[ij] += values[ij / 6] * values[ij % 6] / f64::from(draws));
         }

@@ -187,7 +187,8 @@ impl Heat {
             AcquisitionFunction::Bound => (conditioned(), Merit::Bound { kappa: self.options.kappa }),
             AcquisitionFunction::Thompson => {
                 let mut rng = rng(request.seed());
-                let prior = Features::draw(&fitted.factored.similarity, fitted.amplitude, &mut rng);
+                let similarity = &fitted.factored.similarity;
+                let prior = Features::draw(similarity, self.kernel, fitted.amplitude, &mut rng);
                 let at_points: Vec<f64> = self.observations.iter().map(|(bits, _)| prior.at(bits)).collect();
                 let weights = fitted.correction(&learned.values, &at_points, &mut rng);
                 (Predictor::of_weights(fitted, &self.points, weights), Merit::Sample { prior })

@@ -154,6 +154,12 @@ for_each_instruction_set! {
     lookup::distances<1, 1, 1>(scales: &[f64], row: &[f64], columns: &[[f64; WIDTH]]) -> [f64; WIDTH]
 }
 
+for_each_instruction_set! {
+    /// The sum of weights, each negative where an odd number of the bits in its mask are set in the point. There are as
+    /// many masks for each weight as the point has words.
+    lookup::signed_sum<1, 1, 1>(masks: &[[u64; WIDTH]], weights: &[[f64; WIDTH]], point: &[u64]) -> f64
+}
+
 /// Writes a lower triangular matrix: of each [`WIDTH`] rows the columns up to the diagonal, one after another.
 pub(crate) fn pack(lower: &[f64], size: usize, packed: &mut Vec<f64>) {
     packed.clear();

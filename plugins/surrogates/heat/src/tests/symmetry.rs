@@ -106,7 +106,10 @@ fn every_instruction_set_gives_the_same_draws_and_states() {
     };
     let sampled = r#"{ "hyperparameters": "sampled" }"#;
     let dictionary = r#"{ "kernel": "dictionary", "dictionary-size": 30 }"#;
-    for options in [r#"{ "values": "auto" }"#, r#"{ "lengthscales": "common" }"#, sampled, dictionary] {
+    let thompson = r#"{ "acquisition": "thompson" }"#;
+    for options in
+        [r#"{ "values": "auto" }"#, r#"{ "lengthscales": "common" }"#, sampled, dictionary, thompson]
+    {
         let [fastest, others @ ..] = &Kernel::available()[..] else { panic!("no instructions") };
         let expected = run(*fastest, options);
         others.iter().for_each(|other| assert_eq!(run(*other, options), expected, "{}", other.name()));
