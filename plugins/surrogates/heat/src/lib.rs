@@ -1,9 +1,12 @@
 //! A Gaussian process with the heat kernel: k(x, x') = exp(−Σ θᵢ [xᵢ ≠ x'ᵢ]) over variables.
 //!
 //! The model of COMBO (Oh et al. 2019) and Casmopolitan (Wan et al. 2021) on complete graphs: a one-hot group is one
-//! variable, a free bit another. Constant mean and amplitude are profiled out, lengthscales are pooled around a common
-//! one, and hyperparameters are those of the highest posterior density. A draw is the negative logarithm of the expected
-//! improvement, with the penalty inside. README.md has the formulas.
+//! variable, a free bit another; levels in an order are a path. Constant mean and amplitude are profiled out, lengthscales are
+//! pooled around a common one, and hyperparameters are those of the highest posterior density. A draw is the negative
+//! logarithm of the expected improvement, with the penalty inside. Options have other kernels (BODi's dictionary), sampled
+//! hyperparameters, transformed values, confidence bounds and Thompson draws. README.md has the formulas.
+//!
+//! Draws are the same on every machine; the environment variable `HEAT_KERNEL` forces an instruction set.
 
 use std::sync::Arc;
 
@@ -49,7 +52,7 @@ use values::{Learned, Penalty};
 
 export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options, layout));
 
-/// Three matrices of as many rows and columns: 400 MB.
+/// Eight matrices of as many rows and columns: 1 GB.
 const MOST_OBSERVATIONS: usize = 4096;
 /// Makes the randomness of hyperparameters another one than that of functions.
 const SAMPLING: u64 = 0x5eed_0f7e;
