@@ -24,8 +24,9 @@ pub(super) fn solver(draws: AcquisitionKind, path: KeyPath) -> PluginUse {
 
 /// The surrogates, which take turns, where a solver takes any function; else the one whose draws every solver takes.
 ///
-/// The three turns see values differently: as they are, by their ranks, and by whichever logarithm explains them best.
-/// Alone each fails on some objective; together they were nowhere far from the best of them.
+/// The two turns see different things: one lengthscale for all variables and values as they are; a lengthscale for each
+/// and nothing but the order of values. Alone each fails on some objective; together they were nowhere far from the
+/// better one.
 pub(super) fn surrogates(takes_general: bool, path: &KeyPath) -> Vec<PluginUse> {
     let surrogate = |name: &str, options: Json| PluginUse {
         options,
@@ -37,6 +38,5 @@ pub(super) fn surrogates(takes_general: bool, path: &KeyPath) -> Vec<PluginUse> 
     vec![
         surrogate("heat", json!({ "lengthscales": "common" })),
         surrogate("heat", json!({ "values": "copula", "spread": 0.5 })),
-        surrogate("heat", json!({ "values": "auto" })),
     ]
 }

@@ -38,10 +38,11 @@ impl Solver for Ascent {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
-    use plugin_api::{BitMatrix, Bits, Constraint, Layout, Literal, Quadratic, Stop};
+    use plugin_api::{Acquisition, BitMatrix, Bits, Constraint, Function, Layout, Literal, Quadratic, Stop};
 
     use super::*;
 
@@ -66,6 +67,41 @@ mod tests {
         for seed in 0..20 {
             let problem = Problem::new(random_quadratic(&mut rng(seed), 12)).with_layout(&layout);
             assert!((minimize(&problem, seed).value() - minimum(&problem)).abs() < 1e-12);
+        }
+    }
+
+    /// A function under other names of its bits: `f` of the bits where some are turned over.
+    struct Turned {
+        f: Quadratic,
+        turned: Vec<usize>,
+    }
+
+    impl Function for Turned {
+        fn dimension(&self) -> usize {
+            self.f.dimension()
+        }
+        fn value(&self, bits: &[bool]) -> f64 {
+            self.f.value(&turn(bits, &self.turned))
+        }
+    }
+
+    fn turn(bits: &[bool], turned: &[usize]) -> Bits {
+        let mut bits = Bits::from(bits);
+        turned.iter().for_each(|&i| bits.flip(i));
+        bits
+    }
+
+    #[test]
+    fn bits_turned_over_in_a_small_function_are_turned_over_in_its_answer() {
+        for seed in 0..10 {
+            let f = random_quadratic(&mut rng(seed), 7);
+            let plain = minimize(&Problem::new(f.clone()), seed);
+            for turned in [vec![2], vec![0, 5, 6], (0..7).collect()] {
+                let renamed = Acquisition::General(Arc::new(Turned { f: f.clone(), turned: turned.clone() }));
+                let answer = minimize(&Problem::new(renamed), seed);
+                assert_eq!(turn(answer.bits(), &turned), *plain.bits());
+                assert_eq!(answer.value(), plain.value());
+            }
         }
     }
 

@@ -3,8 +3,8 @@
 //!     cargo build --release -p surrogate-heat -p solver-ascent
 //!     cargo run --release -p surrogate-heat --example memory EVALUATIONS
 //!
-//! Shows what the program holds while the observations grow, twice: what a model needs grows with the square of its
-//! observations, and the second run should need no more than the first. Linux only.
+//! Shows what the program holds while the observations grow, three times: what a model needs grows with the square of its
+//! observations, and later runs should need no more than the ones before. Linux only.
 
 use plugin_api::load::Plugin;
 use plugin_api::serde_json::json;
@@ -16,7 +16,7 @@ const BITS: usize = 25;
 
 fn main() -> Result<()> {
     let evaluations = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(1000);
-    for run in 1..=2 {
+    for run in 1..=3 {
         let mut heat =
             load(Kind::Surrogate, "heat")?.surrogate(&json!({ "values": "auto" }), &Layout::free(BITS))?;
         let mut ascent = load(Kind::Solver, "ascent")?.solver(&json!({}))?;

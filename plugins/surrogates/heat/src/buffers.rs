@@ -14,6 +14,11 @@ impl Buffers {
     /// Numbers of any value.
     pub(crate) fn numbers(&self, count: usize) -> Buffer {
         let mut numbers = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        if numbers.capacity() < count {
+            // Given back before more is taken, and with room for some more observations.
+            drop(numbers);
+            numbers = Vec::with_capacity(count + count / 4);
+        }
         numbers.resize(count, 0.0);
         Buffer { numbers, home: self.clone() }
     }

@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 
 use crate::buffers::{Buffer, Buffers};
 use crate::kernel::{self, Kernel, WIDTH};
-use crate::similarity::{Packed, Similarity, Variables};
+use crate::points::{Packed, Variables};
+use crate::similarity::Similarity;
 
 const JITTER: f64 = 1e-8;
 

@@ -10,8 +10,8 @@
 use plugin_api::Effect;
 
 use crate::kernel::WIDTH;
+use crate::points::Packed;
 use crate::posterior::Posterior;
-use crate::similarity::Packed;
 
 /// How many interactions are told: the strongest.
 const MOST_PAIRS: usize = 1000;

@@ -1,9 +1,12 @@
 //! A Gaussian process with the heat kernel: k(x, x') = exp(−Σ θᵢ [xᵢ ≠ x'ᵢ]) over variables.
 //!
 //! The model of COMBO (Oh et al. 2019) and Casmopolitan (Wan et al. 2021) on complete graphs: a one-hot group is one
-//! variable, a free bit another. Constant mean and amplitude are profiled out, lengthscales are pooled around a common
-//! one, and hyperparameters are those of the highest posterior density. A draw is the negative logarithm of the expected
-//! improvement, with the penalty inside. README.md has the formulas.
+//! variable, a free bit another; levels in an order are a path. Constant mean and amplitude are profiled out, lengthscales are
+//! pooled around a common one, and hyperparameters are those of the highest posterior density. A draw is the negative
+//! logarithm of the expected improvement, with the penalty inside. Options have other kernels (BODi's dictionary), sampled
+//! hyperparameters, transformed values, confidence bounds and Thompson draws. README.md has the formulas.
+//!
+//! Draws are the same on every machine; the environment variable `HEAT_KERNEL` forces an instruction set.
 
 use std::sync::Arc;
 
@@ -16,6 +19,7 @@ use plugin_api::{
 
 mod buffers;
 mod covariance;
+mod dictionary; // distances to random points
 mod drawn; // the acquisition function
 mod effects;
 mod features; // functions drawn from the prior
@@ -24,27 +28,36 @@ mod kernel; // where the time goes
 mod minimise;
 mod options; // what a manifest may set, and its limits
 mod path; // levels in an order
+mod points; // as the kernel reads them
 mod posterior; // the mathematics, unaware of plugins
 mod predictor; // mean and variance anywhere
+mod prior; // of the hyperparameters
+mod sampled; // hyperparameters by slice sampling
 mod similarity; // the heat kernel
 mod values;
 
 use buffers::Buffers;
 use covariance::{Factored, Points};
+use dictionary::Dictionary;
 use drawn::{Drawn, Merit};
 use features::Features;
 use kernel::Kernel;
-use options::{AcquisitionFunction, Lengthscales, Options};
-use posterior::{Data, Posterior, Prior};
+use options::{AcquisitionFunction, Family, Hyperparameters, Options};
+use points::{Packed, Variables};
+use posterior::{Data, Posterior};
 use predictor::Predictor;
+use prior::{Lengthscales, Prior};
 use shared_values::Shift;
-use similarity::{Packed, Variables};
 use values::Learned;
 
 export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options, layout));
 
-/// Three matrices of as many rows and columns: 400 MB.
+/// Eight matrices of as many rows and columns: 1 GB.
 const MOST_OBSERVATIONS: usize = 4096;
+/// Makes the randomness of hyperparameters another one than that of functions.
+const SAMPLING: u64 = 0x5eed_0f7e;
+/// Likewise that of the dictionary.
+const DICTIONARY: u64 = 0xd1c7_104a;
 /// The squares of larger values, and sums of them, are not finite.
 const LARGEST_VALUE: f64 = 1e150;
 
@@ -54,22 +67,23 @@ struct Heat {
     kernel: Kernel,
     buffers: Buffers,
     variables: Variables,
+    prior: Prior,
     observations: Vec<(Bits, f64)>,
     points: Packed,
-    /// Whether some point was observed with two different values.
-    repeats_differ: bool,
     /// The hyperparameters of the last draw, from which the search for the next ones starts.
     parameters: Vec<f64>,
     /// What `auto` chose for the last draw.
     shift: Option<Shift>,
+    /// The seed of the dictionary.
+    dictionary: u64,
     /// What that search found, since the last observation and draw, with what was learned.
     fitted: Option<(Learned, Posterior)>,
 }
 
 impl Heat {
     fn new(options: Options, layout: &Layout) -> Result<Self> {
-        let variables = Variables::new(layout);
-        let parameters = posterior::initial(&variables, prior(&options));
+        let variables = variables(&options, layout, 0)?;
+        let prior = prior(&options, layout, &variables);
         Ok(Self {
             options,
             layout: layout.clone(),
@@ -78,11 +92,26 @@ impl Heat {
             points: Packed::new(&variables),
             variables,
             observations: Vec::new(),
-            repeats_differ: false,
-            parameters,
+            parameters: prior.mean(),
+            prior,
             shift: None,
+            dictionary: 0,
             fitted: None,
         })
+    }
+
+    /// Measures distances to other points from now on: those that this seed draws. What was learned of the distances to
+    /// each of the last ones says nothing of those to the next.
+    fn draw_dictionary(&mut self, seed: u64) -> Result<()> {
+        self.dictionary = seed;
+        self.variables = variables(&self.options, &self.layout, seed)?;
+        self.points = Packed::new(&self.variables);
+        self.observations.iter().for_each(|(bits, _)| self.points.push(bits));
+        self.fitted = None;
+        let (_, thetas) = self.parameters.split_last_mut().expect("the noise is one of them");
+        let mean = thetas.iter().sum::<f64>() / thetas.len().max(1) as f64;
+        thetas.fill(mean);
+        Ok(())
     }
 
     fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
@@ -98,7 +127,6 @@ impl Heat {
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
-        self.repeats_differ |= self.observations.iter().any(|(seen, known)| *known != value && seen == bits);
         self.points.push(bits);
         self.observations.push((bits.clone(), value));
         self.fitted = None;
@@ -108,27 +136,43 @@ impl Heat {
     /// What is learned under this penalty, and its posterior at the hyperparameters that follow from the last draw's
     /// and all observations.
     fn fit(&mut self, penalty: &Penalty) -> Result<(Learned, Posterior)> {
-        let prior = prior(&self.options);
-        let points = Points {
-            variables: &self.variables,
-            packed: &self.points,
-            kernel: self.kernel,
-            buffers: &self.buffers,
-        };
+        let kept = self.fitted.take();
+        let points = self.described();
         let factored = |parameters: &[f64]| Factored::new(&points, parameters);
         // Where the last hyperparameters make the matrix singular, those of the prior do not.
-        let start =
-            || factored(&self.parameters).or_else(|| factored(&posterior::initial(&self.variables, prior)));
+        let start = || factored(&self.parameters).or_else(|| factored(&self.prior.mean()));
         let fail = || Error::new("the covariance of the observations is not positive definite");
         let factored = start().ok_or_else(fail)?;
         let (kind, score) = (self.options.values, |values: &[f64]| factored.score(values));
         let learned = Learned::new(kind, &self.observations, penalty, self.shift, score);
-        if let Some(fitted) = self.fitted.take_if(|(last, _)| last.values == learned.values) {
-            return Ok(fitted);
+        if let Some(kept) = kept.filter(|(last, _)| last.values == learned.values) {
+            return Ok(kept);
         }
-        let data = Data { points, values: learned.values.clone(), prior };
+        let data = Data { points, values: learned.values.clone(), prior: self.prior };
         let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
         Ok((learned, posterior))
+    }
+
+    fn described(&self) -> Points<'_> {
+        let Self { variables, points: packed, kernel, buffers, .. } = self;
+        Points { variables, packed, kernel: *kernel, buffers }
+    }
+
+    /// What is drawn, of the best hyperparameters or of some drawn from their posterior.
+    fn parts(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest) -> Vec<(Predictor, Merit)> {
+        if self.options.hyperparameters == Hyperparameters::Map {
+            return vec![self.part(learned, fitted, request)];
+        }
+        let data = Data { points: self.described(), values: learned.values.clone(), prior: self.prior };
+        let mut rng = rng(request.seed() ^ SAMPLING);
+        // Of a function that is drawn itself, one is enough.
+        let count =
+            if self.options.acquisition == AcquisitionFunction::Thompson { 1 } else { sampled::SAMPLES };
+        let samples = sampled::samples(&data, &fitted.factored.parameters, count, &mut rng);
+        if samples.is_empty() {
+            return vec![self.part(learned, fitted, request)];
+        }
+        samples.iter().map(|sample| self.part(learned, sample, request)).collect()
     }
 
     /// What is drawn of one posterior.
@@ -136,13 +180,14 @@ impl Heat {
         let conditioned = || Predictor::new(fitted, &self.points, request.pending().view());
         match self.options.acquisition {
             AcquisitionFunction::Improvement => {
-                let best = self.incumbent(learned, fitted, request, request.noisy() || self.repeats_differ);
+                let best = self.incumbent(learned, fitted, request);
                 (conditioned(), Merit::Improvement { best })
             }
             AcquisitionFunction::Bound => (conditioned(), Merit::Bound { kappa: self.options.kappa }),
             AcquisitionFunction::Thompson => {
                 let mut rng = rng(request.seed());
-                let prior = Features::draw(&fitted.factored.similarity, fitted.amplitude, &mut rng);
+                let similarity = &fitted.factored.similarity;
+                let prior = Features::draw(similarity, self.kernel, fitted.amplitude, &mut rng);
                 let at_points: Vec<f64> = self.observations.iter().map(|(bits, _)| prior.at(bits)).collect();
                 let weights = fitted.correction(&learned.values, &at_points, &mut rng);
                 (Predictor::of_weights(fitted, &self.points, weights), Merit::Sample { prior })
@@ -153,25 +198,48 @@ impl Heat {
     /// What is to be improved on, on the scale of the draw: the lowest of the totals where values are raw, else of
     /// the transformed ones. Where the objective is noisy, the lowest value was lucky, and what counts are the means of
     /// the model at the evaluated points.
-    fn incumbent(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest, noisy: bool) -> f64 {
+    fn incumbent(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest) -> f64 {
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(request.penalty()));
         let total = |(value, (bits, _)): (f64, &(Bits, f64))| scale.from(value) + penalty.of(bits);
         let lowest = |values: &mut dyn Iterator<Item = f64>| {
             values.zip(&self.observations).map(total).fold(f64::INFINITY, f64::min)
         };
         match request.best_total() {
-            _ if noisy => lowest(&mut fitted.means(&learned.values)),
+            _ if request.noisy() => lowest(&mut fitted.means(&learned.values)),
             Some(told) if self.options.values.is_raw() => told,
             _ => lowest(&mut learned.values.iter().copied()),
         }
     }
 }
 
-fn prior(options: &Options) -> Prior {
-    match options.lengthscales {
-        Lengthscales::Pooled => Prior::Pooled { spread: options.spread },
-        Lengthscales::Common => Prior::Common,
+/// What the kernel compares.
+fn variables(options: &Options, layout: &Layout, seed: u64) -> Result<Variables> {
+    if options.kernel == Family::Heat {
+        return Ok(Variables::new(layout));
     }
+    let plain = Layout::with_groups(layout.dimension(), layout.groups().to_vec())?;
+    let variables = Variables::new(&plain);
+    Ok(match options.kernel {
+        Family::Dictionary => {
+            let mut rng = rng(seed ^ DICTIONARY);
+            variables.with_dictionary(Dictionary::draw(&plain, options.dictionary_size, &mut rng))
+        }
+        _ => variables,
+    })
+}
+
+fn prior(options: &Options, layout: &Layout, variables: &Variables) -> Prior {
+    let lengthscales = match options.lengthscales {
+        options::Lengthscales::Common => Lengthscales::Common,
+        options::Lengthscales::Pooled if options.kernel == Family::Overlap => Lengthscales::Independent,
+        options::Lengthscales::Pooled => Lengthscales::Pooled { spread: options.spread },
+    };
+    let (count, all) = (variables.count().max(1) as f64, Variables::new(layout).count().max(1) as f64);
+    // Random points differ in half of n variables, and in their distance to another by about 1/√(2n): in both cases
+    // the exponent of the kernel is about 1 then.
+    let centre =
+        libm::log(if options.kernel == Family::Dictionary { 2.0 * all / count } else { 2.0 / count });
+    Prior { lengthscales, variables: variables.count(), centre }
 }
 
 impl Surrogate for Heat {
@@ -186,12 +254,15 @@ impl Surrogate for Heat {
         if self.observations.is_empty() {
             return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_penalty(penalty));
         }
+        if self.options.kernel == Family::Dictionary {
+            self.draw_dictionary(request.seed())?;
+        }
         let (learned, fitted) = self.fit(penalty)?;
         self.parameters.clone_from(&fitted.factored.parameters);
         self.shift = learned.shift;
-        let part = self.part(&learned, &fitted, request);
+        let parts = self.parts(&learned, &fitted, request);
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(penalty));
-        Ok(Acquisition::General(Arc::new(Drawn { parts: vec![part], scale, penalty })))
+        Ok(Acquisition::General(Arc::new(Drawn { parts, scale, penalty })))
     }
 
     fn draws(&self) -> AcquisitionKind {
@@ -214,9 +285,11 @@ impl Surrogate for Heat {
         Predictions::new(means, deviations).map(Some)
     }
 
-    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values. A dictionary's kernel is
+    /// no product over variables.
     fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
-        if self.observations.is_empty() || !self.options.values.is_raw() {
+        let has_effects = self.options.values.is_raw() && self.options.kernel != Family::Dictionary;
+        if self.observations.is_empty() || !has_effects {
             return Ok(None);
         }
         let (learned, fitted) = self.fit(&Penalty::default())?;
@@ -235,6 +308,7 @@ impl Surrogate for Heat {
             observations: self.observations.clone(),
             parameters: self.parameters.clone(),
             shift: self.shift.map(Shift::index),
+            dictionary: self.dictionary,
         };
         serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
     }
@@ -250,6 +324,9 @@ impl Surrogate for Heat {
             return Err(refuse("no transformation has its number".to_owned()));
         }
         let mut restored = Self::new(self.options.clone(), &self.layout)?;
+        if self.options.kernel == Family::Dictionary {
+            restored.draw_dictionary(saved.dictionary)?;
+        }
         for (bits, value) in &saved.observations {
             restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
         }
@@ -257,7 +334,7 @@ impl Surrogate for Heat {
         if found != expected {
             return Err(refuse(format!("it has {found} hyperparameters, not {expected}")));
         }
-        let bounds = posterior::bounds(expected);
+        let bounds = restored.prior.bounds();
         if !saved.parameters.iter().zip(bounds).all(|(x, (low, high))| (low..=high).contains(x)) {
             return Err(refuse("a hyperparameter is beyond its bounds".to_owned()));
         }
@@ -279,6 +356,9 @@ struct Saved {
     /// Which transformation `auto` chose; older states have none.
     #[serde(default)]
     shift: Option<u8>,
+    /// The seed of the dictionary.
+    #[serde(default)]
+    dictionary: u64,
 }
 
 #[cfg(test)]

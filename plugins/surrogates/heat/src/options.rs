@@ -7,11 +7,18 @@ plugin_api::options! {
     pub struct Options {
         /// What is learned of the values.
         pub values: Values = Values::Raw,
+        /// How alike two points are.
+        pub kernel: Family = Family::Heat,
+        /// How many points the kernel `dictionary` measures distances to.
+        #[schemars(range(min = 1, max = 1024))]
+        pub dictionary_size: usize = 128,
         /// Which lengthscales the kernel has.
         pub lengthscales: Lengthscales = Lengthscales::Pooled,
         /// How far the logarithms of pooled lengthscales are spread around the common one: a standard deviation.
         #[schemars(range(min = 0.01, max = 10.0))]
         pub spread: f64 = 0.25,
+        /// Which hyperparameters are used.
+        pub hyperparameters: Hyperparameters = Hyperparameters::Map,
         /// What is drawn.
         pub acquisition: AcquisitionFunction = AcquisitionFunction::Improvement,
         /// How many standard deviations a lower confidence bound lies below the mean.
@@ -21,9 +28,35 @@ plugin_api::options! {
 }
 
 plugin_api::options! {
+    /// How alike two points are.
+    pub enum Family {
+        /// The heat kernel of the graph of each variable: complete, or a path where levels have an order.
+        #[default]
+        Heat,
+        /// Casmopolitan's transformed overlap: exp of the mean of ℓ over variables that agree, each ℓ for itself; the order of
+        /// levels does not count.
+        Overlap,
+        /// BODi's: Matérn-5/2 between distances to `dictionary-size` random points, which are drawn again for each draw.
+        Dictionary,
+    }
+}
+
+plugin_api::options! {
+    /// Which hyperparameters are used.
+    pub enum Hyperparameters {
+        /// Those of the highest posterior density.
+        #[default]
+        Map,
+        /// Ten that are drawn from their posterior by slice sampling, as COMBO does; what is drawn is averaged over them.
+        Sampled,
+    }
+}
+
+plugin_api::options! {
     /// Which lengthscales the kernel has.
     pub enum Lengthscales {
-        /// One for each variable, pooled around a common one.
+        /// One for each variable (for each distance with the kernel `dictionary`), pooled around a common one (each for
+        /// itself with `overlap`).
         #[default]
         Pooled,
         /// One for all variables.

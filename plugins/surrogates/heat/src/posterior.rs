@@ -3,59 +3,19 @@
 use plugin_api::Rng;
 use plugin_api::random::normal;
 
-use crate::covariance::{Factored, Points, dot};
+use crate::covariance::{Factored, Points};
 use crate::minimise::{Limits, Smooth, minimise};
-use crate::similarity::Variables;
+use crate::prior::{Lengthscales, Prior};
 
-/// Variance of the common logarithm of θ, whose mean is ln(2/n).
-const COMMON_VARIANCE: f64 = 1.5 * 1.5;
-/// Mean and standard deviation of the logarithm of the ratio of noise to amplitude.
-const LOG_NOISE: (f64, f64) = (-9.0, 2.0);
-const LOG_THETA_BOUNDS: (f64, f64) = (-14.0, 3.0);
-const LOG_NOISE_BOUNDS: (f64, f64) = (-14.0, 1.0);
 const STEPS: usize = 20;
 /// A difference of log posteriors that makes no difference.
 const LEAST_GAIN: f64 = 5e-3;
-/// What each observation adds to the curvature of the log likelihood, about: in the common logarithm of θ, and in that
-/// of the noise. Measured values are within a factor of five.
-const CURVATURES: (f64, f64) = (0.1, 0.002);
-
-/// What is believed of the lengthscales before any value is seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Prior {
-    /// Logarithms of θ spread by this much around a common one.
-    Pooled { spread: f64 },
-    /// One θ.
-    Common,
-}
 
 /// Points with their values, on the scale that the model learns.
 pub(crate) struct Data<'d> {
     pub(crate) points: Points<'d>,
     pub(crate) values: Vec<f64>,
     pub(crate) prior: Prior,
-}
-
-/// The hyperparameters where the search for them starts: the mean of the prior. The last is the logarithm of the noise.
-pub(crate) fn initial(variables: &Variables, prior: Prior) -> Vec<f64> {
-    let count = match prior {
-        Prior::Pooled { .. } => variables.count(),
-        Prior::Common => 1,
-    };
-    let mut parameters = vec![mean_log_theta(variables); count];
-    parameters.push(LOG_NOISE.0);
-    parameters
-}
-
-fn mean_log_theta(variables: &Variables) -> f64 {
-    libm::log(2.0 / variables.count().max(1) as f64)
-}
-
-/// The bounds of as many hyperparameters.
-pub(crate) fn bounds(count: usize) -> Vec<(f64, f64)> {
-    let mut bounds = vec![LOG_THETA_BOUNDS; count.saturating_sub(1)];
-    bounds.push(LOG_NOISE_BOUNDS);
-    bounds
 }
 
 /// The process given its hyperparameters and the data.
@@ -75,7 +35,7 @@ pub(crate) struct Posterior {
 /// The posterior at the best hyperparameters that a short search from `start` finds; `None` where the numbers fail.
 pub(crate) fn fit(data: &Data<'_>, start: Factored) -> Option<Posterior> {
     let parameters = start.parameters.clone();
-    let bounds = bounds(parameters.len());
+    let bounds = data.prior.bounds();
     let limits = Limits { bounds: &bounds, steps: STEPS, least_gain: LEAST_GAIN };
     Some(minimise(data, parameters, data.posterior(start)?, &limits))
 }
@@ -95,29 +55,18 @@ impl Smooth for Data<'_> {
     fn gradient(&self, posterior: &Posterior) -> Vec<f64> {
         let Posterior { factored, weights, amplitude, .. } = posterior;
         let (of_variables, trace) = factored.contract(self.points.packed, weights, 1.0 / amplitude);
-        let mut gradient = match self.prior {
-            Prior::Common => vec![of_variables.iter().sum::<f64>()],
-            Prior::Pooled { .. } => of_variables,
+        let mut gradient = match self.prior.lengthscales {
+            Lengthscales::Common => vec![of_variables.iter().sum::<f64>()],
+            Lengthscales::Pooled { .. } | Lengthscales::Independent => of_variables,
         };
         gradient.push(0.5 * factored.noise * trace);
-        let prior = self.prior_energy(&factored.parameters).1;
+        let prior = self.prior.energy(&factored.parameters).1;
         gradient.iter_mut().zip(prior).for_each(|(gradient, prior)| *gradient += prior);
         gradient
     }
 
-    /// The curvature of the prior, to which the data adds much in the common logarithm of θ, and little in what each
-    /// differs from it.
     fn precondition(&self, vector: &mut [f64]) {
-        let (each, noise) = vector.split_at_mut(vector.len() - 1);
-        let count = self.values.len() as f64;
-        let spread = match self.prior {
-            Prior::Pooled { spread } => spread * spread,
-            Prior::Common => 0.0,
-        };
-        let (sum, variables) = (each.iter().sum::<f64>(), each.len().max(1) as f64);
-        let common = sum / (1.0 / COMMON_VARIANCE + CURVATURES.0 * count);
-        each.iter_mut().for_each(|v| *v = spread * (*v - sum / variables) + common);
-        noise[0] /= 1.0 / (LOG_NOISE.1 * LOG_NOISE.1) + CURVATURES.1 * count;
+        self.prior.precondition(vector, self.values.len());
     }
 }
 
@@ -127,34 +76,10 @@ impl Data<'_> {
         let explained = factored.explain(&self.values);
         let (mean, misfit, degrees) = (explained.mean, explained.misfit, factored.degrees());
         let fit = factored.half_log_determinant() + 0.5 * degrees * libm::log(misfit + 1.0);
-        let energy = fit + self.prior_energy(&factored.parameters).0;
+        let energy = fit + self.prior.energy(&factored.parameters).0;
         let weights = factored.weights(explained);
         let amplitude = (misfit + 1.0) / degrees;
         energy.is_finite().then_some(Posterior { factored, mean, weights, amplitude, energy })
-    }
-
-    /// −log of the prior up to a constant, and its gradient.
-    ///
-    /// Pooled, log θ ~ N(m·1, s²I) with m ~ N(ln(2/n), b) integrated out: the precision is
-    /// I/s² − b/(s²(s² + nb))·11ᵀ.
-    fn prior_energy(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
-        let (log_theta, log_noise) = parameters.split_at(parameters.len() - 1);
-        let centre = mean_log_theta(self.points.variables);
-        let off: Vec<f64> = log_theta.iter().map(|log| log - centre).collect();
-        let (diagonal, common) = match self.prior {
-            Prior::Common => (1.0 / COMMON_VARIANCE, 0.0),
-            Prior::Pooled { spread } => {
-                let square = spread * spread;
-                let pooled = square + off.len() as f64 * COMMON_VARIANCE;
-                (1.0 / square, COMMON_VARIANCE / (square * pooled))
-            }
-        };
-        let sum: f64 = off.iter().sum();
-        let mut gradient: Vec<f64> = off.iter().map(|off| diagonal * off - common * sum).collect();
-        let noise = (log_noise[0] - LOG_NOISE.0) / LOG_NOISE.1;
-        let energy = 0.5 * (diagonal * dot(&off, &off) - common * sum * sum + noise * noise);
-        gradient.push(noise / LOG_NOISE.1);
-        (energy, gradient)
     }
 }
 
@@ -181,8 +106,9 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::buffers::Buffers;
+    use crate::dictionary::Dictionary;
     use crate::kernel::Kernel;
-    use crate::similarity::Packed;
+    use crate::points::{Packed, Variables};
 
     pub(crate) fn points(layout: &Layout, count: usize, seed: u64) -> (Vec<Bits>, Packed) {
         let mut rng = rng(seed);
@@ -200,21 +126,22 @@ pub(crate) mod tests {
         Points { variables, packed, kernel: Kernel::available()[0], buffers }
     }
 
-    #[test]
-    fn the_gradient_is_that_of_the_log_posterior() {
-        let layout = Layout::with_groups(16, vec![0..3, 5..9, 11..15]).unwrap();
-        let layout = layout.with_ordered_groups(vec![2]).unwrap();
-        let variables = Variables::new(&layout);
-        let (points, packed) = points(&layout, 21, 1);
-        let values: Vec<f64> =
-            points.iter().map(|x| x.count_ones() as f64 * 0.3 - f64::from(x[4]) + f64::from(x[12])).collect();
-        for prior in [Prior::Pooled { spread: 0.5 }, Prior::Common] {
+    /// Gradients beside finite differences, for all priors.
+    fn check_gradients(layout: &Layout, variables: &Variables) {
+        let (points, _) = points(layout, 21, 1);
+        let mut packed = Packed::new(variables);
+        points.iter().for_each(|x| packed.push(x));
+        let value = |x: &Bits| x.count_ones() as f64 * 0.3 - f64::from(x[4]) + f64::from(x[12]);
+        let values: Vec<f64> = points.iter().map(value).collect();
+        for lengthscales in
+            [Lengthscales::Pooled { spread: 0.5 }, Lengthscales::Independent, Lengthscales::Common]
+        {
+            let prior = Prior { lengthscales, variables: variables.count(), centre: -1.0 };
             let buffers = Buffers::default();
-            let points = described(&variables, &packed, &buffers);
+            let points = described(variables, &packed, &buffers);
             let data = Data { points, values: values.clone(), prior };
             let mut rng = rng(2);
-            let at: Vec<f64> =
-                initial(&variables, prior).into_iter().map(|x| 0.7 * x + 0.3 * normal(&mut rng)).collect();
+            let at: Vec<f64> = prior.mean().into_iter().map(|x| 0.7 * x + 0.3 * normal(&mut rng)).collect();
             let gradient = data.gradient(&data.at(&at).unwrap());
             for i in 0..at.len() {
                 let energy = |step: f64| {
@@ -225,11 +152,21 @@ pub(crate) mod tests {
                 let difference = (energy(1e-5) - energy(-1e-5)) / 2e-5;
                 assert!(
                     (gradient[i] - difference).abs() < 1e-5 * (1.0 + difference.abs()),
-                    "{prior:?}, parameter {i}: {} and {difference}",
+                    "{lengthscales:?}, parameter {i}: {} and {difference}",
                     gradient[i]
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_the_log_posterior() {
+        let plain = Layout::with_groups(16, vec![0..3, 5..9, 11..15]).unwrap();
+        let ordered = plain.clone().with_ordered_groups(vec![2]).unwrap();
+        check_gradients(&plain, &Variables::new(&plain));
+        check_gradients(&ordered, &Variables::new(&ordered));
+        let dictionary = Dictionary::draw(&plain, 13, &mut rng(4));
+        check_gradients(&plain, &Variables::new(&plain).with_dictionary(dictionary));
     }
 
     #[test]
@@ -239,11 +176,12 @@ pub(crate) mod tests {
         let (points, packed) = points(&layout, 60, 3);
         // Bits 0 to 2 matter, the others do not.
         let values = points.iter().map(|x| f64::from(x[0]) + f64::from(x[1] ^ x[2])).collect();
-        let prior = Prior::Pooled { spread: 1.0 };
+        let lengthscales = Lengthscales::Pooled { spread: 1.0 };
+        let prior = Prior { lengthscales, variables: 10, centre: -1.6 };
         let buffers = Buffers::default();
         let points = described(&variables, &packed, &buffers);
         let data = Data { points, values, prior };
-        let start = || Factored::new(&points, &initial(&variables, prior)).unwrap();
+        let start = || Factored::new(&points, &prior.mean()).unwrap();
         let one = fit(&data, start()).unwrap();
         assert!(one.energy < data.posterior(start()).unwrap().energy - 1.0);
         let energy = one.energy;

@@ -5,8 +5,9 @@ use plugin_api::ndarray::ArrayView2;
 use crate::buffers::Buffer;
 use crate::covariance::Factored;
 use crate::kernel::{self, Kernel, WIDTH};
+use crate::points::Packed;
 use crate::posterior::Posterior;
-use crate::similarity::{Packed, Similarity};
+use crate::similarity::Similarity;
 
 /// The lowest variance as a part of the amplitude: below it is rounding.
 const LEAST_VARIANCE: f64 = 1e-10;
@@ -118,10 +119,9 @@ impl Predictor {
         one.push(bits);
         let here = self.similarity.with_all(self.kernel, &one, 0, &self.points);
         columns.push(|p| here[p]);
-        let mut factors = Vec::new();
         for turned in moves {
-            self.similarity.after_move(bits, turned, &self.points, &mut factors);
-            columns.push(|p| here[p] * factors[p]);
+            let there = self.similarity.after_move(self.kernel, (bits, &here), turned, &self.points);
+            columns.push(|p| there[p]);
         }
     }
 }

@@ -5,130 +5,14 @@
 //! products of each eight bits stand in a table. Levels in an order have a kernel of their own, see [`Path`], and their
 //! bits no part in that.
 
-use std::sync::Arc;
-
-use plugin_api::ndarray::ArrayView2;
+use plugin_api::Rng;
 use plugin_api::rand::RngExt;
-use plugin_api::{Layout, Rng};
 
+use crate::dictionary;
 use crate::effects::Averages;
 use crate::kernel::{Kernel, WIDTH};
 use crate::path::{Path, PathKernel};
-
-/// Which variable each bit belongs to, and with which part of its θ.
-#[derive(Clone, Debug)]
-pub(crate) struct Variables {
-    of_bit: Vec<usize>,
-    share: Vec<f64>,
-    paths: Arc<[Path]>,
-    count: usize,
-}
-
-impl Variables {
-    pub(crate) fn new(layout: &Layout) -> Self {
-        let bits = layout.dimension();
-        let (mut of_bit, mut share, mut count) = (Vec::with_capacity(bits), vec![1.0; bits], 0);
-        let mut paths = Vec::new();
-        let mut groups = layout.groups().iter().enumerate().peekable();
-        while of_bit.len() < bits {
-            match groups.next_if(|(_, group)| group.start == of_bit.len()) {
-                Some((place, group)) => {
-                    let is_path = layout.ordered_groups().contains(&place);
-                    share[group.clone()].fill(if is_path { 0.0 } else { 0.5 });
-                    paths.extend(is_path.then(|| Path::new(count, group.clone())));
-                    of_bit.resize(group.end, count);
-                }
-                None => of_bit.push(count),
-            }
-            count += 1;
-        }
-        Self { of_bit, share, paths: paths.into(), count }
-    }
-
-    pub(crate) fn bits(&self) -> usize {
-        self.of_bit.len()
-    }
-
-    pub(crate) fn paths(&self) -> &[Path] {
-        &self.paths
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-}
-
-/// Points, packed eight bits to the byte, a row each, and again [`WIDTH`] points at a time.
-#[derive(Clone, Debug)]
-pub(crate) struct Packed {
-    bytes: Vec<u8>,
-    /// For each [`WIDTH`] points, of each byte those of all of them.
-    blocks: Vec<[u8; WIDTH]>,
-    /// For each path the level of each point, and room up to a multiple of [`WIDTH`].
-    levels: Vec<Vec<u32>>,
-    paths: Arc<[Path]>,
-    width: usize,
-    count: usize,
-}
-
-impl Packed {
-    pub(crate) fn new(variables: &Variables) -> Self {
-        let (paths, width) = (variables.paths.clone(), variables.bits().div_ceil(8));
-        Self {
-            bytes: Vec::new(),
-            blocks: Vec::new(),
-            levels: vec![Vec::new(); paths.len()],
-            paths,
-            width,
-            count: 0,
-        }
-    }
-
-    pub(crate) fn push(&mut self, bits: &[bool]) {
-        debug_assert_eq!(bits.len().div_ceil(8), self.width);
-        let first = self.bytes.len();
-        self.bytes.resize(first + self.width, 0);
-        for (i, bit) in bits.iter().enumerate() {
-            self.bytes[first + i / 8] |= u8::from(*bit) << (i % 8);
-        }
-        let column = self.count % WIDTH;
-        if column == 0 {
-            self.blocks.resize(self.blocks.len() + self.width, [0; WIDTH]);
-        }
-        let block = self.blocks.len() - self.width;
-        for (block, byte) in self.blocks[block..].iter_mut().zip(&self.bytes[first..]) {
-            block[column] = *byte;
-        }
-        for (levels, path) in self.levels.iter_mut().zip(self.paths.iter()) {
-            levels.resize((self.count + 1).next_multiple_of(WIDTH), 0);
-            levels[self.count] = path.level(bits) as u32;
-        }
-        self.count += 1;
-    }
-
-    /// Takes each row.
-    pub(crate) fn extend(&mut self, points: ArrayView2<'_, bool>) {
-        let points = points.as_standard_layout();
-        points.rows().into_iter().for_each(|row| self.push(row.to_slice().expect("rows in order")));
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
-    pub(crate) fn row(&self, i: usize) -> &[u8] {
-        &self.bytes[i * self.width..][..self.width]
-    }
-
-    /// The points from `first` on, which is a multiple of [`WIDTH`]; of those that are missing, no bit is set.
-    fn block(&self, first: usize) -> &[[u8; WIDTH]] {
-        &self.blocks[first / WIDTH * self.width..][..self.width]
-    }
-
-    pub(crate) fn bit(&self, row: usize, i: usize) -> bool {
-        self.bytes[row * self.width + i / 8] >> (i % 8) & 1 == 1
-    }
-}
+use crate::points::{Packed, Variables, spins};
 
 /// The kernel at given θ.
 #[derive(Clone, Debug)]
@@ -147,7 +31,12 @@ impl Similarity {
     /// With a logarithm of θ for each variable, or one for all.
     pub(crate) fn new(variables: &Variables, log_theta: &[f64]) -> Self {
         let log_theta = |variable: usize| log_theta[if log_theta.len() == 1 { 0 } else { variable }];
-        let thetas: Vec<f64> = (0..variables.count).map(|variable| libm::exp(log_theta(variable))).collect();
+        let thetas: Vec<f64> =
+            (0..variables.count()).map(|variable| libm::exp(log_theta(variable))).collect();
+        if variables.dictionary().is_some() {
+            let (tables, factors, paths) = (Vec::new(), Vec::new(), Vec::new());
+            return Self { variables: variables.clone(), thetas, tables, factors, paths };
+        }
         let factor = |(&variable, share): (&usize, &f64)| {
             let exponent = share * thetas[variable];
             [libm::exp(-exponent), libm::exp(exponent)]
@@ -163,8 +52,13 @@ impl Similarity {
             table
         });
         let tables = tables.collect();
-        let paths = variables.paths.iter().map(|path| path.kernel(log_theta(path.variable))).collect();
+        let paths = variables.paths().iter().map(|path| path.kernel(log_theta(path.variable))).collect();
         Self { variables: variables.clone(), thetas, tables, factors, paths }
+    }
+
+    /// θ of each variable.
+    pub(crate) fn thetas(&self) -> &[f64] {
+        &self.thetas
     }
 
     pub(crate) fn variables(&self) -> &Variables {
@@ -180,10 +74,13 @@ impl Similarity {
         b: &Packed,
         first: usize,
     ) -> [f64; WIDTH] {
+        if self.variables.dictionary().is_some() {
+            return dictionary::kernels(kernel, &self.thetas, a.features(i), b.feature_block(first));
+        }
         let mut products = kernel.products(&self.tables, a.row(i), b.block(first));
         for (k, path) in self.paths.iter().enumerate() {
-            let correlations = path.of(a.levels[k][i] as usize);
-            for (product, level) in products.iter_mut().zip(&b.levels[k][first..]) {
+            let correlations = path.of(a.levels(k)[i] as usize);
+            for (product, level) in products.iter_mut().zip(&b.levels(k)[first..]) {
                 *product *= correlations[*level as usize];
             }
         }
@@ -198,16 +95,25 @@ impl Similarity {
         all
     }
 
-    /// What k of `bits` and each of `points` is multiplied by when these bits are turned over, added to `factors`.
+    /// From k of `bits` and each of `points`, k of the bits with some of them turned over.
     pub(crate) fn after_move(
         &self,
-        bits: &[bool],
+        kernel: Kernel,
+        (bits, here): (&[bool], &[f64]),
         turned: &[usize],
         points: &Packed,
-        factors: &mut Vec<f64>,
-    ) {
-        factors.clear();
-        factors.resize(points.len(), 1.0);
+    ) -> Vec<f64> {
+        let moved = || {
+            let mut moved = bits.to_vec();
+            turned.iter().for_each(|&i| moved[i] = !moved[i]);
+            moved
+        };
+        if self.variables.dictionary().is_some() {
+            let mut one = Packed::new(&self.variables);
+            one.push(&moved());
+            return self.with_all(kernel, &one, 0, points);
+        }
+        let mut factors = here.to_vec();
         for &i in turned {
             if self.variables.share[i] == 0.0 {
                 continue;
@@ -217,16 +123,15 @@ impl Similarity {
                 *factor *= if points.bit(p, i) == bits[i] { differ } else { agree };
             }
         }
-        for (k, path) in self.variables.paths.iter().enumerate() {
+        for (k, path) in self.variables.paths().iter().enumerate() {
             if turned.iter().any(|&i| path.has(i)) {
-                let mut moved = bits.to_vec();
-                turned.iter().for_each(|&i| moved[i] = !moved[i]);
-                let [before, after] = [bits, &moved].map(|bits| self.paths[k].of(path.level(bits)));
-                for (factor, &level) in factors.iter_mut().zip(&points.levels[k]) {
+                let [before, after] = [bits, &moved()].map(|bits| self.paths[k].of(path.level(bits)));
+                for (factor, &level) in factors.iter_mut().zip(points.levels(k)) {
                     *factor *= after[level as usize] / before[level as usize];
                 }
             }
         }
+        factors
     }
 
     /// Draws a sign for each level of each variable that has no order, the same for all with probability ρ, and calls
@@ -247,12 +152,12 @@ impl Similarity {
     /// For each path its eigenvectors and their weights.
     pub(crate) fn path_vectors(&self) -> Vec<Vec<(f64, Vec<f64>)>> {
         let vectors = |path: &Path| path.vectors(libm::log(self.thetas[path.variable]));
-        self.variables.paths.iter().map(vectors).collect()
+        self.variables.paths().iter().map(vectors).collect()
     }
 
     /// k of two levels of a variable, given by their bits or, for a free bit, by what it is.
     fn of_levels(&self, variable: usize, a: usize, b: usize) -> f64 {
-        let path = self.variables.paths.iter().position(|path| path.variable == variable);
+        let path = self.variables.paths().iter().position(|path| path.variable == variable);
         match path {
             Some(k) => self.paths[k].of(a)[b],
             None if a == b => 1.0,
@@ -266,7 +171,7 @@ impl Similarity {
         let mut of_points = vec![1.0; count];
         let (mut contrasts, mut own, mut of_all) = (Vec::new(), Vec::new(), 1.0);
         let mut first = 0;
-        for variable in 0..variables.count {
+        for variable in 0..variables.count() {
             let bits = variables.of_bit[first..].iter().take_while(|&&of| of == variable).count();
             // A free bit has two levels, of which the second is the bit that is set.
             let levels = if variables.share[first] == 1.0 { 2 } else { bits };
@@ -297,13 +202,16 @@ impl Similarity {
 
     /// For each variable Σ Mᵢⱼ ∂ log k/∂ log θ over the pairs i < j of points.
     pub(crate) fn slopes(&self, kernel: Kernel, upper: &[f64], size: usize, points: &Packed) -> Vec<f64> {
+        if self.variables.dictionary().is_some() {
+            return dictionary::slopes(kernel, &self.thetas, upper, size, points);
+        }
         let count = points.len();
         let mut all = 0.0;
         for i in 0..count {
             all += upper[i * size..][i + 1..count].iter().sum::<f64>();
         }
         let bits = self.variables.bits();
-        let (mut columns, mut slopes) = (Vec::with_capacity(size), vec![0.0; self.variables.count]);
+        let (mut columns, mut slopes) = (Vec::with_capacity(size), vec![0.0; self.variables.count()]);
         for first in (0..bits).step_by(WIDTH) {
             spins(points, first, size, &mut columns);
             let forms = kernel.quadratic_forms(upper, size, &columns);
@@ -313,7 +221,8 @@ impl Similarity {
                 slopes[variable] -= self.variables.share[i] * self.thetas[variable] * 0.5 * (all - form);
             }
         }
-        for ((path, kernel), levels) in self.variables.paths.iter().zip(&self.paths).zip(&points.levels) {
+        for (k, (path, kernel)) in self.variables.paths().iter().zip(&self.paths).enumerate() {
+            let levels = points.levels(k);
             for i in 0..count {
                 let of_level = kernel.slopes_of(levels[i] as usize);
                 let row = upper[i * size..][i + 1..count].iter().zip(&levels[i + 1..]);
@@ -322,17 +231,6 @@ impl Similarity {
         }
         slopes
     }
-}
-
-/// Bits as spins, ±1, a column each: [`WIDTH`] of them, from `first` on.
-fn spins(points: &Packed, first: usize, size: usize, spins: &mut Vec<[f64; WIDTH]>) {
-    spins.clear();
-    let spin = |byte: u8, w: usize| if byte >> w & 1 == 1 { 1.0 } else { -1.0 };
-    spins.extend((0..points.len()).map(|i| {
-        let byte = points.row(i)[first / 8];
-        std::array::from_fn(|w| spin(byte, w))
-    }));
-    spins.resize(size, [0.0; WIDTH]);
 }
 
 #[cfg(test)]
@@ -402,7 +300,6 @@ mod tests {
         let log_theta: Vec<f64> = (0..12).map(|i| -0.2 * f64::from(i)).collect();
         let similarity = Similarity::new(&variables, &log_theta);
         let mut rng = rng(2);
-        let mut factors = Vec::new();
         // Also of bits that break the groups.
         for turned in [vec![0], vec![5], vec![3, 6], vec![9], vec![10, 11], vec![15, 16], vec![2, 4]] {
             let (a, b) = (Layout::free(20).random(&mut rng), Layout::free(20).random(&mut rng));
@@ -410,9 +307,9 @@ mod tests {
             turned.iter().for_each(|&i| moved.flip(i));
             let mut points = Packed::new(&variables);
             points.push(&b);
-            similarity.after_move(&a, &turned, &points, &mut factors);
             let (before, after) = (between(&similarity, &a, &b), between(&similarity, &moved, &b));
-            assert!((before * factors[0] / after - 1.0).abs() < 1e-12, "{turned:?}");
+            let found = similarity.after_move(Kernel::available()[0], (&a, &[before]), &turned, &points);
+            assert!((found[0] / after - 1.0).abs() < 1e-12, "{turned:?}");
         }
     }
 
@@ -429,20 +326,5 @@ mod tests {
             let found = between(&similarity, &point(ab / 5, true), &point(ab % 5, false));
             assert!((found - expected).abs() < 1e-14);
         }
-    }
-
-    #[test]
-    fn bits_are_spins() {
-        let mut points = Packed::new(&Variables::new(&Layout::free(11)));
-        points.push(&"10000000001".bytes().map(|b| b == b'1').collect::<Vec<_>>());
-        points.push(&"01000000000".bytes().map(|b| b == b'1').collect::<Vec<_>>());
-        let mut columns = Vec::new();
-        spins(&points, 8, 8, &mut columns);
-        assert_eq!(
-            (columns.len(), columns[0][..3].to_vec(), columns[2]),
-            (8, vec![-1.0, -1.0, 1.0], [0.0; 8])
-        );
-        spins(&points, 0, 8, &mut columns);
-        assert_eq!((columns[0][0], columns[0][1], columns[1][0], columns[1][1]), (1.0, -1.0, -1.0, 1.0));
     }
 }

@@ -149,6 +149,17 @@ for_each_instruction_set! {
     lookup::products<1, 1, 1>(tables: &[[f64; 256]], row: &[u8], columns: &[[u8; WIDTH]]) -> [f64; WIDTH]
 }
 
+for_each_instruction_set! {
+    /// For each of [`WIDTH`] columns, the sum over k of `scales[k] (row[k] − columns[k][w])²`.
+    lookup::distances<1, 1, 1>(scales: &[f64], row: &[f64], columns: &[[f64; WIDTH]]) -> [f64; WIDTH]
+}
+
+for_each_instruction_set! {
+    /// The sum of weights, each negative where an odd number of the bits in its mask are set in the point. There are as
+    /// many masks for each weight as the point has words.
+    lookup::signed_sum<1, 1, 1>(masks: &[[u64; WIDTH]], weights: &[[f64; WIDTH]], point: &[u64]) -> f64
+}
+
 /// Writes a lower triangular matrix: of each [`WIDTH`] rows the columns up to the diagonal, one after another.
 pub(crate) fn pack(lower: &[f64], size: usize, packed: &mut Vec<f64>) {
     packed.clear();

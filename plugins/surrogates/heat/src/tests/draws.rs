@@ -73,10 +73,9 @@ fn a_noisy_objective_is_improved_on_the_lowest_mean_at_evaluated_points() {
     for values in ["raw", "copula"] {
         let mut heat = heat(&format!(r#"{{ "values": "{values}" }}"#), &Layout::free(n));
         let (points, _) = observe(&mut heat, 40, 9);
-        assert!(!heat.repeats_differ);
         let request = DrawRequest::new(1).with_penalty(Penalty::l1(l1)).with_best_total(-100.0);
         let (learned, fitted) = heat.fit(&Penalty::l1(l1)).unwrap();
-        let plain = heat.incumbent(&learned, &fitted, &request, false);
+        let plain = heat.incumbent(&learned, &fitted, &request);
         let lowest = learned.values.iter().copied().fold(f64::INFINITY, f64::min);
         assert_eq!(plain, if values == "raw" { -100.0 } else { lowest });
 
@@ -84,9 +83,8 @@ fn a_noisy_objective_is_improved_on_the_lowest_mean_at_evaluated_points() {
         for noise in [-6.0, 1.0, 2.0, 0.5] {
             heat.observe(&points[0], &(11.0 + noise).into()).unwrap();
         }
-        assert!(heat.repeats_differ);
         let (learned, fitted) = heat.fit(&Penalty::l1(l1)).unwrap();
-        let noisy = heat.incumbent(&learned, &fitted, &request, true);
+        let noisy = heat.incumbent(&learned, &fitted, &request.clone().with_noisy(true));
         // The means at the evaluated points as the draw of a bound without deviation has them.
         let json = format!(r#"{{ "values": "{values}", "acquisition": "bound", "kappa": 0.0 }}"#);
         let mut mean = super::heat(&json, &Layout::free(n));
@@ -94,8 +92,7 @@ fn a_noisy_objective_is_improved_on_the_lowest_mean_at_evaluated_points() {
         let means = mean.draw(&request).unwrap();
         let expected = points.iter().map(|x| means.value(x)).fold(f64::INFINITY, f64::min);
         assert!((noisy - expected).abs() < 1e-6, "{values}: {noisy} and {expected}");
-        let unlucky =
-            heat.incumbent(&learned, &fitted, &DrawRequest::new(1).with_penalty(Penalty::l1(l1)), false);
+        let unlucky = heat.incumbent(&learned, &fitted, &DrawRequest::new(1).with_penalty(Penalty::l1(l1)));
         assert!(noisy > unlucky + 0.1, "{values}: {noisy} and {unlucky}");
     }
 }
@@ -188,7 +185,11 @@ fn functions_drawn_from_the_posterior_have_its_mean_and_covariance() {
 
 #[test]
 fn gains_of_moves_are_differences_of_values_for_all_kinds_of_variables() {
-    for options in ["{}", r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#] {
+    let sampled = r#"{ "hyperparameters": "sampled" }"#;
+    let dictionary = r#"{ "kernel": "dictionary", "lengthscales": "common" }"#;
+    for options in
+        ["{}", sampled, dictionary, r#"{ "acquisition": "bound" }"#, r#"{ "acquisition": "thompson" }"#]
+    {
         gains_are_differences(options);
     }
 }
@@ -215,5 +216,38 @@ fn gains_are_differences(options: &str) {
                 assert!((gains[(row, i)] - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{x} {i}");
             }
         }
+    }
+}
+
+#[test]
+fn the_improvement_of_sampled_hyperparameters_is_the_average_of_improvements() {
+    let n = 6;
+    let mut heat = heat(r#"{ "hyperparameters": "sampled" }"#, &Layout::free(n));
+    let (points, _) = observe(&mut heat, 12, 21);
+    let request = DrawRequest::new(5).with_best_total(9.0);
+    let (learned, fitted) = heat.fit(&Penalty::default()).unwrap();
+    let parts = heat.parts(&learned, &fitted, &request);
+    assert_eq!(parts.len(), sampled::SAMPLES);
+    let scale = learned.scale;
+    let drawn = heat.draw(&request).unwrap();
+    for mask in (0..64u32).step_by(7) {
+        let x: Bits = (0..n).map(|i| mask >> i & 1 == 1).collect();
+        if points.contains(&x) {
+            continue;
+        }
+        let improvement = |(predictor, _): &(Predictor, Merit)| {
+            let (mean, variance) = predictor.predict(matrix(std::slice::from_ref(&x), n).view())[0];
+            let deviation = scale.unit * variance.sqrt();
+            deviation * libm::exp(improvement::log_expected_excess((9.0 - scale.from(mean)) / deviation))
+        };
+        let improvements: Vec<f64> = parts.iter().map(improvement).collect();
+        let expected = -libm::log(improvements.iter().sum::<f64>() / 10.0);
+        let spread = improvements.iter().fold(0.0_f64, |most, i| most.max((i / improvements[0] - 1.0).abs()));
+        assert!(spread > 0.01, "the samples differ: {improvements:?}");
+        assert!(
+            (drawn.value(&x) - expected).abs() < 1e-6 * (1.0 + expected.abs()),
+            "{} {expected}",
+            drawn.value(&x)
+        );
     }
 }

@@ -66,6 +66,12 @@ fn it_keeps_the_contract_under_all_options() {
     check_surrogate(|layout| heat(r#"{ "acquisition": "bound", "kappa": 1.0, "spread": 1.0 }"#, layout));
     check_surrogate(|layout| heat(r#"{ "acquisition": "thompson" }"#, layout));
     check_surrogate(|layout| heat(r#"{ "acquisition": "thompson", "values": "copula" }"#, layout));
+    check_surrogate(|layout| heat(r#"{ "kernel": "overlap" }"#, layout));
+    check_surrogate(|layout| heat(r#"{ "kernel": "dictionary", "dictionary-size": 20 }"#, layout));
+    let thompson = r#"{ "kernel": "dictionary", "dictionary-size": 10, "acquisition": "thompson" }"#;
+    check_surrogate(|layout| heat(thompson, layout));
+    check_surrogate(|layout| heat(r#"{ "hyperparameters": "sampled" }"#, layout));
+    check_surrogate(|layout| heat(r#"{ "hyperparameters": "sampled", "acquisition": "bound" }"#, layout));
     for values in ["auto", "vizier", "copula", "log", "winsor"] {
         check_surrogate(|layout| heat(&format!(r#"{{ "values": "{values}" }}"#), layout));
     }

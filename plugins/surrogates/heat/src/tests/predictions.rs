@@ -223,3 +223,22 @@ fn deviations_of_effects_are_those_of_functions_drawn_from_the_posterior() {
         assert!((deviation / effect.deviation() - 1.0).abs() < 0.15, "{:?}: {deviation}", effect.bits());
     }
 }
+
+#[test]
+fn every_family_of_kernels_learns_what_it_has_not_seen() {
+    let dictionary = r#"{ "kernel": "dictionary" }"#;
+    for options in ["{}", r#"{ "kernel": "overlap" }"#, dictionary, r#"{ "lengthscales": "common" }"#] {
+        let n = 8;
+        let mut heat = heat(options, &Layout::free(n));
+        observe(&mut heat, 120, 6);
+        let (probe, expected) = observe(&mut super::heat("{}", &Layout::free(n)), 40, 7);
+        let predictions = heat.predict(matrix(&probe, n).view()).unwrap().unwrap();
+        let centre = expected.iter().sum::<f64>() / 40.0;
+        let (mut errors, mut spread) = (0.0, 0.0);
+        for (mean, y) in predictions.means().iter().zip(&expected) {
+            errors += (mean - y) * (mean - y);
+            spread += (y - centre) * (y - centre);
+        }
+        assert!(errors < 0.15 * spread, "{options}: {errors} of {spread}");
+    }
+}

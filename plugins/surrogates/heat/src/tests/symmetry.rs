@@ -2,8 +2,9 @@
 
 use super::*;
 
-const OPTIONS: [&str; 6] = [
+const OPTIONS: [&str; 7] = [
     "{}",
+    r#"{ "kernel": "overlap" }"#,
     r#"{ "lengthscales": "common" }"#,
     r#"{ "values": "copula", "spread": 0.5 }"#,
     r#"{ "values": "auto" }"#,
@@ -103,7 +104,12 @@ fn every_instruction_set_gives_the_same_draws_and_states() {
         }
         (bits, heat.save().unwrap())
     };
-    for options in [r#"{ "values": "auto" }"#, r#"{ "lengthscales": "common" }"#] {
+    let sampled = r#"{ "hyperparameters": "sampled" }"#;
+    let dictionary = r#"{ "kernel": "dictionary", "dictionary-size": 30 }"#;
+    let thompson = r#"{ "acquisition": "thompson" }"#;
+    for options in
+        [r#"{ "values": "auto" }"#, r#"{ "lengthscales": "common" }"#, sampled, dictionary, thompson]
+    {
         let [fastest, others @ ..] = &Kernel::available()[..] else { panic!("no instructions") };
         let expected = run(*fastest, options);
         others.iter().for_each(|other| assert_eq!(run(*other, options), expected, "{}", other.name()));
