@@ -115,6 +115,9 @@ impl Solver for Learned {
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
+        if !self.options.learn {
+            return Err(STATES.refused("it does not learn"));
+        }
         let Saved { known } = STATES.read(state)?;
         self.known = known.map(|known| known.checked(&self.options)).transpose()?;
         Ok(())

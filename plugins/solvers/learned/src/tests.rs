@@ -213,6 +213,8 @@ fn a_state_of_other_options_or_another_version_is_refused_and_changes_nothing() 
     assert_eq!(other.known, before);
     let few = learned(r#"{ "buckets": 16 }"#).restore(state.as_bytes()).unwrap_err();
     assert_eq!(few.to_string(), words("its weights are of another heuristic"));
+    let plain = learned(r#"{ "learn": false }"#).restore(state.as_bytes()).unwrap_err();
+    assert_eq!(plain.to_string(), words("it does not learn"));
     other.restore(state.as_bytes()).unwrap();
     assert_eq!(other.known, solver.known);
 }

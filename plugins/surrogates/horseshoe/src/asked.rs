@@ -59,7 +59,8 @@ impl Horseshoe {
         for ((mean, variance), count) in averages.means.iter().zip(&averages.variances).zip(counts) {
             let noise = averages.sigma2 * if integrated { 1.0 + 1.0 / observed } else { 1.0 };
             means.push(targets.mean + targets.scale * mean);
-            deviations.push(targets.scale * (variance + noise).sqrt().hypot(unspoken.deviation(count)));
+            let unspoken = unspoken.deviation(count);
+            deviations.push(targets.scale * (variance + noise + unspoken * unspoken).sqrt());
         }
         Predictions::new(means, deviations).map(Some)
     }
