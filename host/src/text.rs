@@ -29,7 +29,7 @@ fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What is written to it comes out [`plain`], or not at all where there is no room for it: a log is no reason to end.
+/// What is written to it comes out without control characters, or not at all where there is no room for it: a log is no reason to end.
 pub struct PlainErrors;
 
 impl Write for PlainErrors {

@@ -9,6 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use plugin_api::rand::RngExt;
+use plugin_api::rng;
 use support::{build_plugin, command, events, journals_in, processes_with};
 
 fn plugins() -> &'static Path {
@@ -138,6 +140,50 @@ fn nothing_is_left_when_trial_guard_or_both_are_killed_with_the_host_or_without(
             run.all_is_gone();
         }
     }
+}
+
+/// `HOST_KILLS=200 cargo test -p host --test orphans -- --nocapture` makes at least that many.
+#[test]
+fn nothing_is_left_whichever_one_or_two_of_the_three_are_killed_at_a_random_moment() {
+    let wanted = std::env::var("HOST_KILLS").map_or(10, |count| count.parse().expect("a number of kills"));
+    let random = &mut rng(20_261_118);
+    let (mut kills, mut rounds, mut sleep) = ([0_usize; 3], 0, 500);
+    while kills.iter().sum::<usize>() < wanted {
+        (sleep, rounds) = (sleep + 1, rounds + 1);
+        let run = Run::new("wait", sleep);
+        let host = run.start(random.random_range(1..=2));
+        std::thread::sleep(Duration::from_millis(random.random_range(0..60)));
+        // The guard is started first, and starts the trial.
+        let mut trials = run.trials();
+        trials.sort_unstable();
+        let three: Vec<u32> = std::iter::once(host.id()).chain(trials).collect();
+        let spared = random.random_range(0..three.len());
+        let alone = random.random_range(0..3) == 0;
+        let victims: Vec<usize> = match alone {
+            true => vec![spared],
+            false => (0..three.len()).filter(|&one| one != spared).collect(),
+        };
+        let before = run.strays();
+        // In one breath.
+        let numbers: Vec<String> = victims.iter().map(|&victim| three[victim].to_string()).collect();
+        let _ = Command::new("kill").arg("-KILL").args(&numbers).stderr(Stdio::null()).status();
+        victims.iter().for_each(|&victim| kills[victim] += 1);
+        if victims == [1, 2] {
+            // Only the host is left to clear up, and has to live until it has.
+            within_a_minute("the old end", || run.strays().iter().all(|stray| !before.contains(stray)));
+        }
+        if !victims.contains(&0) {
+            std::thread::sleep(Duration::from_millis(random.random_range(0..200)));
+            signal("-KILL", host.id());
+            kills[0] += 1;
+        }
+        ended(host, Duration::from_secs(30));
+        run.all_is_gone();
+    }
+    let [hosts, guards, trials] = kills;
+    println!(
+        "{hosts} kills of hosts, {guards} of guards, {trials} of trials, in {rounds} rounds: nothing is left"
+    );
 }
 
 #[test]

@@ -66,13 +66,13 @@ fn finish(outcome: &Outcome, arguments: &RunArguments, format: LogFormat) -> Exi
     match report::report(std::slice::from_ref(&outcome.folder), None) {
         Ok(made) => {
             let whole = !tell_broken(&made.broken);
-            made.flaws.iter().for_each(|flaw| say(&flaw));
+            made.flaws.iter().for_each(say);
             let printed = print(&format!("{}\n\nreport: {}\n{folder}", made.table, made.page.display()));
             if done && whole && made.flaws.is_empty() { printed } else { ExitCode::FAILURE }
         }
         // The journals are there, and say all that the report would.
         Err(diagnostic) => {
-            say(&diagnostic);
+            say(diagnostic);
             print(&folder.to_string());
             ExitCode::FAILURE
         }

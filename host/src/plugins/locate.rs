@@ -55,18 +55,17 @@ impl Folders {
 
     /// Opens a file as a plugin of this kind, unless others could have put their code into it: loading is running. What is
     /// loaded is a copy of what was checked, which comes with it.
-    pub fn open(&self, kind: Kind, path: &Path) -> Result<(Plugin, File), FileError> {
+    pub fn open(&self, kind: Kind, path: &Path) -> Result<(Plugin, &'static File), FileError> {
         let unreadable = |cause| FileError::Load(LoadError::Unreadable { path: path.to_owned(), cause });
         let (file, real) = self.checked(path)?;
         let copy = private::copy(file).map_err(unreadable)?;
-        let own = copy.try_clone().map_err(unreadable)?;
-        Ok((Plugin::load_file(copy, &real, kind).map_err(FileError::Load)?, own))
+        Ok((Plugin::load_file(copy, &real, kind).map_err(FileError::Load)?, copy))
     }
 
     /// The same for a plugin that only says what it is, without a copy.
     pub fn describe(&self, kind: Kind, path: &Path) -> Result<Description, FileError> {
         let (file, real) = self.checked(path)?;
-        let plugin = Plugin::load_file(file, &real, kind).map_err(FileError::Load)?;
+        let plugin = Plugin::load_file(private::keep(file), &real, kind).map_err(FileError::Load)?;
         Ok(plugin.description().clone())
     }
 

@@ -65,13 +65,13 @@ impl From<OpenError> for Diagnostic {
 /// A plugin, and the file that it was loaded from.
 pub struct Loaded {
     pub plugin: Rc<Plugin>,
-    file: File,
+    file: &'static File,
 }
 
 impl Loaded {
     /// The SHA-256 of the very bytes that were loaded.
     pub fn sha256(&self) -> std::io::Result<[u8; 32]> {
-        private::sha256(&self.file)
+        private::sha256(self.file)
     }
 }
 

@@ -2,13 +2,52 @@
 //!
 //! A library is read from its file bit by bit while it runs. Written over, as `cp` does, it would end the process.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-/// A copy of a file in memory, sealed; where the system has none to give, the file itself.
-pub(super) fn copy(file: File) -> io::Result<File> {
+/// What tells one state of a file from another: where it is, how long, and when it was changed.
+type State = (u64, u64, u64, i64, i64, i64, i64);
+
+/// A copy of a file in memory, sealed; where the system has none to give, the file itself. One for each state of a file,
+/// however often it is asked for, and for as long as the process lives: what is loaded is never let go.
+pub(super) fn copy(file: File) -> io::Result<&'static File> {
+    static COPIES: Mutex<BTreeMap<State, &'static File>> = Mutex::new(BTreeMap::new());
+    let state = state(&file)?;
+    let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(copy) = state.and_then(|state| copies.get(&state).copied()) {
+        return Ok(copy);
+    }
+    let copy = keep(sealed(file)?);
+    copies.extend(state.map(|state| (state, copy)));
+    Ok(copy)
+}
+
+/// A file that stays open.
+pub(super) fn keep(file: File) -> &'static File {
+    Box::leak(Box::new(file))
+}
+
+fn state(file: &File) -> io::Result<Option<State>> {
+    let found = file.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        // Nobody can set the last two.
+        let times = (found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec());
+        Ok(Some((found.dev(), found.ino(), found.len(), times.0, times.1, times.2, times.3)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        Ok(None)
+    }
+}
+
+fn sealed(file: File) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};

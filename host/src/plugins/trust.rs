@@ -85,13 +85,22 @@ pub(super) fn open_anyway(file: &Path) -> Result<(File, PathBuf), Refused> {
     Ok((File::open(&path)?, path))
 }
 
+/// What was passed on the way to a file, from the root on.
+#[cfg(unix)]
+type Way = Vec<(PathBuf, Access)>;
+
 /// The file at the end of a path without links, and whose each folder, link and the file itself is, from the root on.
 #[cfg(unix)]
-fn walk(path: &Path) -> std::io::Result<(File, PathBuf, Vec<(PathBuf, Access)>)> {
+fn walk(path: &Path) -> std::io::Result<(File, PathBuf, Way)> {
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
     use std::os::unix::ffi::OsStringExt;
     const MOST_LINKS: usize = 40;
-    let folder_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Where a folder can be passed without the right to list it, that right is not asked for.
+    #[cfg(target_os = "linux")]
+    let passing = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let passing = OFlags::RDONLY;
+    let folder_flags = passing | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let root = || openat(CWD, "/", folder_flags, Mode::empty());
     let mut links = 0;
     let mut left: Vec<OsString> = parts(path);
@@ -176,6 +185,7 @@ struct Access {
 
 #[cfg(unix)]
 impl Access {
+    #[allow(clippy::useless_conversion, reason = "modes have 16 bits on some systems")]
     fn of(stat: &rustix::fs::Stat) -> Self {
         Self { user: stat.st_uid, group: stat.st_gid, mode: stat.st_mode.into() }
     }

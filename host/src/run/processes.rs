@@ -66,6 +66,8 @@ pub(super) fn end_descendants(_spare: &dyn Fn(u32) -> bool) {}
 
 /// Ends this process with all that it has started, without a word to anybody: a plugin may be in the middle of anything.
 pub(super) fn end_all() -> ! {
+    // With host and guard gone, what a dying descendant starts at the last moment would go to nobody.
+    adopt_orphans();
     end_descendants(&|_| false);
     #[cfg(unix)]
     {

@@ -152,9 +152,9 @@ impl Progress {
     /// Something to read, above the bars.
     pub(super) fn print(&self, line: &str) {
         match &self.style {
-            Style::Bars { bars, .. } => bars.suspend(|| say(&line)),
+            Style::Bars { bars, .. } => bars.suspend(|| say(line)),
             Style::Json => say(json!({ "progress": "said", "line": line })),
-            Style::Lines | Style::Quiet => say(&line),
+            Style::Lines | Style::Quiet => say(line),
         }
     }
 
@@ -240,7 +240,7 @@ impl Progress {
         if let (Some(line), Json::Object(mut more)) = (line.as_object_mut(), more) {
             line.append(&mut more);
         }
-        say(&line);
+        say(line);
     }
 }
 

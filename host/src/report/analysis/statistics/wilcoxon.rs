@@ -20,7 +20,7 @@ pub(crate) struct SignedRanks {
 /// The test of these differences; those that are 0 or no number say nothing, and equal sizes share their ranks.
 pub(crate) fn signed_ranks(differences: &[f64]) -> SignedRanks {
     let differences: Vec<f64> =
-        differences.iter().copied().filter(|&difference| difference < 0.0 || difference > 0.0).collect();
+        differences.iter().copied().filter(|&difference| difference.abs() > 0.0).collect();
     let count = differences.len();
     if count == 0 {
         return SignedRanks { count, p: 1.0, rank_biserial: 0.0 };
