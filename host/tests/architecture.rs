@@ -18,7 +18,7 @@ const LEVELS: &[&[&str]] = &[
     &["record"],
     &["plan"],
     &["plugins", "manifest"],
-    &["clock", "diagnostic", "files", "text"],
+    &["clock", "diagnostic", "files", "parallel", "text"],
 ];
 
 fn workspace() -> PathBuf {
