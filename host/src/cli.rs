@@ -61,6 +61,7 @@ const REPORT_HELP: &str = "\
 What is written:
   report.html    everything on one page that needs no network: opens in any browser
   figures/       each figure as SVG and PNG, for a paper or a talk
+  best.json      the best point of each method, in the objective's own names
   summary.json   what each method found, methods against each other, solvers by dimension
   trace.csv      every evaluation (for a single run)
   afo.csv        every acquisition function and its answers (for a single run)

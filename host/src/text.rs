@@ -63,6 +63,30 @@ pub(crate) fn columns(header: &[String], rows: &[Vec<String>]) -> String {
     lines.join("\n")
 }
 
+/// How wide a line is where words are wrapped.
+const WIDTH: usize = 100;
+
+/// Words in lines that fit on a terminal, each after `indent`.
+pub(crate) fn wrapped(words: impl Iterator<Item = String>, indent: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut length = 0;
+    for word in words {
+        let size = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if length + 1 + size <= WIDTH => {
+                line.push(' ');
+                line.push_str(&word);
+                length += 1 + size;
+            }
+            _ => {
+                length = indent.chars().count() + size;
+                lines.push(format!("{indent}{word}"));
+            }
+        }
+    }
+    lines
+}
+
 /// A number with five digits that count.
 pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return "–".to_owned() };
@@ -81,7 +105,8 @@ pub(crate) fn number(value: Option<f64>) -> String {
 pub(crate) fn time(seconds: Option<f64>) -> String {
     match seconds {
         None => "–".to_owned(),
-        Some(s) if s < 1e-3 => format!("{:.1} µs", s * 1e6),
+        // A clock that was set back, or rounding, gives no time below 0.
+        Some(s) if s < 1e-3 => format!("{:.1} µs", (s * 1e6).max(0.0) + 0.0),
         Some(s) if s < 1.0 => format!("{:.2} ms", s * 1e3),
         Some(s) => format!("{s:.2} s"),
     }

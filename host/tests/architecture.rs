@@ -89,7 +89,7 @@ fn arrows_point_one_way() {
     for path in sources(&folder) {
         let first = path.components().next().unwrap().as_os_str().to_str().unwrap();
         let source = std::fs::read_to_string(folder.join(&path)).unwrap();
-        for other in wrong_arrows(first.trim_end_matches(".rs"), &source) {
+        for other in wrong_arrows(first.trim_end_matches(".rs").trim_end_matches("_tests"), &source) {
             wrong.push(format!("{} knows `{other}`", path.display()));
         }
     }

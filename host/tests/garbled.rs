@@ -118,6 +118,7 @@ fn a_garbled_file_is_told_or_harmless_and_costs_nothing_else() {
         "trials/annealing-seed2/journal.jsonl",
         "identity.json",
         "plan.yaml",
+        "spaces.json",
         "trials/annealing-seed2/state",
         "trials/annealing-seed2/trial.json",
         "trials/annealing-seed1/timing.jsonl",

@@ -234,7 +234,7 @@ fn runs_stand_beside_each_other_and_the_page_may_go_elsewhere() {
     let (one, two) = (recorded::write(&before, &PLAIN), recorded::write(&after, &PLAIN));
     report(&[&one, &two], &[]);
     let page = std::fs::read_to_string(folder.path().join("comparison/report.html")).unwrap();
-    let verdict = words(&page).lines().take(12).collect::<Vec<_>>().join("\n");
+    let verdict = words(&page).lines().take(18).collect::<Vec<_>>().join("\n");
     assert_snapshot!("two runs beside each other", verdict);
     assert!(!one.join("report.html").exists());
 
@@ -243,6 +243,47 @@ fn runs_stand_beside_each_other_and_the_page_may_go_elsewhere() {
     let made: Vec<_> = std::fs::read_dir(file.parent().unwrap()).unwrap().collect();
     assert_eq!(made.len(), 1);
     assert!(file.is_file());
+}
+
+#[test]
+fn the_answer_has_the_objectives_names_also_before_a_run_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = recorded::write(folder.path(), &PLAIN);
+    let heater: Vec<String> = (0..8).map(|level| format!("{}kW", 2 * level)).collect();
+    let variable = |name: &str, levels: &[&str]| serde_json::json!({ "name": name, "levels": levels });
+    let variables = serde_json::json!([
+        variable("valve", &["shut", "open"]), variable("pump", &["off", "on"]), { "name": "heater", "levels": heater }
+    ]);
+    let spaces = serde_json::json!({ "spaces": [{ "variables": variables }], "points": [0, 0] });
+    std::fs::write(run.join("spaces.json"), spaces.to_string()).unwrap();
+    // Without their last lines, no trial has finished: nothing has a description.
+    for entry in std::fs::read_dir(run.join("trials")).unwrap() {
+        let path = entry.unwrap().path().join("journal.jsonl");
+        let journal = std::fs::read_to_string(&path).unwrap();
+        let kept = journal.split_inclusive('\n').filter(|line| !line.contains("\"event\":\"finished\""));
+        std::fs::write(&path, kept.collect::<String>()).unwrap();
+    }
+    let seen = report(&[&run], &[]);
+    // Of seven seeds, the first is the best by construction, and the seventh evaluation: 10 / 7 + 0.1.
+    assert!(
+        seen.contains("psr, n = 4: 1.5286, seed 1, evaluation 7\n    valve=open pump=off heater=14kW\n"),
+        "{seen}"
+    );
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    let (answer, verdict) = (page.find("heater=14kW").unwrap(), page.find("In short").unwrap());
+    assert!(answer < verdict);
+    let best: Json = serde_json::from_slice(&std::fs::read(run.join("best.json")).unwrap()).unwrap();
+    let best = best["best"].as_array().unwrap();
+    assert_eq!(best.len(), 4);
+    let total = 10.0 / 7.0 + 0.1;
+    assert_eq!(
+        best[0],
+        serde_json::json!({
+            "experiment": "recorded", "method": "psr", "sweep": { "benchmark.options.n": 4 }, "maximize": false,
+            "value": total, "penalty": 0.0, "total": total, "seed": 1, "trial": "psr-sweep1-seed1", "evaluation": 7,
+            "levels": [1, 0, 7], "point": { "valve": "open", "pump": "off", "heater": "14kW" }
+        })
+    );
 }
 
 #[test]

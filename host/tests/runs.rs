@@ -285,6 +285,71 @@ fn the_last_line_names_the_folder_and_the_table_stands_above() {
     }
 }
 
+/// Objectives with other variables, one of them in both.
+const TWO_SPACES: &str = "name: spaces
+budget: { initial: 2, evaluations: 1 }
+benchmark: labs
+surrogate: random
+solver: annealing
+sweep:
+  benchmark:
+    - { use: labs, options: { n: 3 } }
+    - { use: pest-control, options: { stages: 2, simulations: 5 } }
+";
+
+#[test]
+fn exported_points_have_the_names_of_levels_and_the_variables_of_all_objectives() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let ran = output(&["run", "-", "--quiet", "--run-id", "r", "--output", folder], TWO_SPACES);
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let run_folder = results.path().join("spaces/r");
+    let trace = std::fs::read_to_string(run_folder.join("trace.csv")).unwrap();
+    let header: Vec<&str> = trace.lines().next().unwrap().split(',').collect();
+    let variables = header.iter().skip_while(|name| !name.starts_with("x.")).count();
+    assert!(header[header.len() - variables..].iter().all(|name| name.starts_with("x.")), "{header:?}");
+
+    host(&["export", run_folder.to_str().unwrap(), "--format", "json"], "");
+    let rows = std::fs::read_to_string(run_folder.join("trace.jsonl")).unwrap();
+    let rows: Vec<Json> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let spaces: Json =
+        serde_json::from_slice(&std::fs::read(run_folder.join("spaces.json")).unwrap()).unwrap();
+    let mut seen = 0;
+    for (trial, space) in [("annealing-sweep1-seed1", 0), ("annealing-sweep2-seed1", 1)] {
+        let journal =
+            std::fs::read_to_string(run_folder.join("trials").join(trial).join("journal.jsonl")).unwrap();
+        let of_trial: Vec<&Json> = rows.iter().filter(|row| row["trial"] == trial).collect();
+        let evaluating = events(&journal).into_iter().filter(|event| event["event"] == "evaluating");
+        for (row, event) in of_trial.iter().zip(evaluating) {
+            let variables = spaces["spaces"][space]["variables"].as_array().unwrap();
+            let named: BTreeMap<String, Json> = variables
+                .iter()
+                .zip(event["point"].as_array().unwrap())
+                .map(|(variable, level)| {
+                    let name = variable["levels"][level.as_u64().unwrap() as usize].clone();
+                    (format!("x.{}", variable["name"].as_str().unwrap()), name)
+                })
+                .collect();
+            let exported: BTreeMap<String, Json> = row
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(name, level)| name.starts_with("x.") && !level.is_null())
+                .map(|(name, level)| (name.clone(), level.clone()))
+                .collect();
+            assert_eq!(exported, named);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 6);
+
+    // A run recorded before there was a file of names is reported and exported without such columns.
+    std::fs::remove_file(run_folder.join("spaces.json")).unwrap();
+    host(&["report", run_folder.to_str().unwrap()], "");
+    let trace = std::fs::read_to_string(run_folder.join("trace.csv")).unwrap();
+    assert_eq!(trace.lines().next().unwrap(), header[..header.len() - variables].join(","));
+}
+
 #[test]
 fn a_solver_and_a_setting_change_what_runs_with_nothing_rebuilt() {
     let journals = run(SEVERAL, &["--solver", "exhaustive", "--set", "penalty.l1=0.5", "--set", "sweep={}"]);

@@ -79,6 +79,7 @@ fn links_in_a_strangers_folder_are_errors_and_lead_nowhere() {
         ("report-files.json", file),
         ("identity.json", file),
         ("plan.yaml", file),
+        ("spaces.json", file),
         ("trials", folder),
         ("trials/psr-sweep1-seed1", folder),
         ("trials/psr-sweep1-seed1/journal.jsonl", file),

@@ -84,8 +84,8 @@ pub fn export(folder: &Path, format: Format, output: Option<&Path>) -> Result<Ex
 }
 
 fn write(run: &RunFolder, table: Table, format: Format, file: File) -> io::Result<Vec<Broken>> {
-    let mut sink = format.sink(BufWriter::new(file), table.columns(&run.sweep))?;
-    let take = |trial: TrialFiles| table.rows(&trial, &run.sweep, |row| sink.row(row));
+    let mut sink = format.sink(BufWriter::new(file), table.columns(run))?;
+    let take = |trial: TrialFiles| table.rows(&trial, run, |row| sink.row(row));
     let broken = run.each(|trial| trial, take)?;
     sink.finish()?;
     Ok(broken)
@@ -94,12 +94,12 @@ fn write(run: &RunFolder, table: Table, format: Format, file: File) -> io::Resul
 /// The first line of a table as CSV.
 pub fn csv_header(table: Table, run: &RunFolder) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
-    csv::Csv::new(&mut header, &table.columns(&run.sweep))?;
+    csv::Csv::new(&mut header, &table.columns(run))?;
     Ok(header)
 }
 
 pub fn csv_rows(table: Table, run: &RunFolder, trial: &TrialFiles) -> io::Result<Vec<u8>> {
     let mut rows = Vec::new();
-    table.rows(trial, &run.sweep, |row| csv::write_row(&mut rows, row))?;
+    table.rows(trial, run, |row| csv::write_row(&mut rows, row))?;
     Ok(rows)
 }

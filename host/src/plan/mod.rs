@@ -193,6 +193,7 @@ mod tests {
                 benchmark: spec("labs"),
                 encoder: spec("binary"),
                 methods: vec![method("psr"), method("sdp")],
+                space: plugin_api::Space::binary(3),
             }),
         };
         let settings: Vec<Setting> = (0..points).map(setting).collect();

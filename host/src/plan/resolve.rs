@@ -71,7 +71,7 @@ fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistak
         check_initial_design(manifest, points, mistakes);
     }
     let (encoder, layout) = encoder?;
-    let plugins = Rc::new(PluginPlan { benchmark, encoder, methods: methods? });
+    let plugins = Rc::new(PluginPlan { benchmark, encoder, methods: methods?, space });
     Some(Resolved { plugins, points, bits: layout.dimension() })
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use plugin_api::Space;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -59,12 +60,14 @@ pub struct PluginPlan {
     pub benchmark: Spec,
     pub encoder: Spec,
     pub methods: Vec<MethodPlan>,
+    /// The benchmark's: it follows from the benchmark and its options.
+    pub space: Space,
 }
 
 impl Serialize for Setting {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { sweep, keys, plugins } = self;
-        let PluginPlan { benchmark, encoder, methods } = plugins.as_ref();
+        let PluginPlan { benchmark, encoder, methods, space: _ } = plugins.as_ref();
         let mut setting = serializer.serialize_struct("Setting", 5)?;
         setting.serialize_field("sweep", sweep)?;
         setting.serialize_field("keys", keys)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::identity::Identity;
 use super::journal::JOURNAL;
 use super::lock::Lock;
+use super::spaces::Spaces;
 use super::{PLAN, TRIALS, write_trials};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::is_name;
@@ -46,6 +47,7 @@ pub fn prepare(
                 identity.check_programs(&plan.plugins)?;
             }
             write_trials(&folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+            Spaces::write(plan, &folder)?;
             return Ok((folder, lock));
         }
         // Stopped before its identity was written, a run has begun nothing. Where trials have, it was lost since.
@@ -74,6 +76,7 @@ fn begin(plan: &Plan, folder: &Path) -> Result<(), Diagnostic> {
     let path = folder.join(PLAN);
     files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
     write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+    Spaces::write(plan, folder)?;
     Identity::of(plan)?.write(folder)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
-use super::{Broken, Identity, PLAN, TRIALS, TrialFiles};
+use super::{Broken, Identity, PLAN, Spaces, TRIALS, TrialFiles};
 use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::parallel::parallel;
@@ -29,6 +29,8 @@ pub struct RunFolder {
     pub trials: Vec<TrialId>,
     /// The keys of the sweep, each with whether all its values are numbers.
     pub sweep: Vec<(String, bool)>,
+    /// The names of variables and levels.
+    pub spaces: Spaces,
 }
 
 impl RunFolder {
@@ -63,6 +65,7 @@ impl RunFolder {
             experiment: tree.get("name").and_then(Value::as_str).unwrap_or("experiment").to_owned(),
             planned: planned(&tree, methods.len().max(1)),
             sweep: sweep(&tree),
+            spaces: Spaces::read(path)?,
             plan,
             identity,
             trials,

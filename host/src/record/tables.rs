@@ -1,11 +1,13 @@
 //! The two tables of a run, `trace` and `afo`: one list of columns each, for CSV, JSON lines and Parquet alike.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use plugin_api::Space;
 use serde_json::{Map, Value as Json};
 
 use super::event::Answered;
-use super::{Evaluation, TrialFiles};
+use super::{Evaluation, RunFolder, TrialFiles};
 use crate::text::plugin;
 
 /// One value of a row.
@@ -100,16 +102,20 @@ impl Table {
         }
     }
 
-    /// Its columns, with one for each key of the sweep.
-    pub fn columns(self, sweep: &[(String, bool)]) -> Vec<Column> {
+    /// Its columns, with one for each key of the sweep and, for evaluations, one for each variable.
+    pub fn columns(self, run: &RunFolder) -> Vec<Column> {
         let column = |name: &str, kind: Kind| Column { name: name.to_owned(), kind };
         let swept =
             |(key, numbers): &(String, bool)| column(key, if *numbers { Kind::Number } else { Kind::Text });
         let mut columns = vec![column("trial", Kind::Text), column("method", Kind::Text)];
-        columns.extend(sweep.iter().map(swept));
+        columns.extend(run.sweep.iter().map(swept));
         columns.push(column("seed", Kind::Whole));
         match self {
-            Self::Trace => columns.extend(TRACE.iter().map(|(name, kind, _)| column(name, *kind))),
+            Self::Trace => {
+                columns.extend(TRACE.iter().map(|(name, kind, _)| column(name, *kind)));
+                let variables = run.spaces.variables();
+                columns.extend(variables.iter().map(|name| column(&format!("x.{name}"), Kind::Text)));
+            }
             Self::Afo => columns.extend(AFO.iter().map(|(name, kind, _)| column(name, *kind))),
         }
         columns
@@ -119,18 +125,20 @@ impl Table {
     pub fn rows<'t, E>(
         self,
         trial: &'t TrialFiles,
-        sweep: &[(String, bool)],
+        run: &'t RunFolder,
         mut take: impl FnMut(&[Cell<'t>]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut row = beginning(trial, sweep);
+        let mut row = beginning(trial, &run.sweep);
         let begin = row.len();
         match self {
             Self::Trace => {
                 let optimum = trial.finished.as_ref().and_then(|finished| finished.optimum);
+                let choices = Choices::of(trial, run);
                 for evaluation in &trial.evaluations {
                     let of = TraceRow { evaluation, optimum };
                     row.truncate(begin);
                     row.extend(TRACE.iter().map(|(_, _, cell)| cell(&of)));
+                    row.extend(choices.cells(&evaluation.point));
                     take(&row)?;
                 }
             }
@@ -150,6 +158,37 @@ impl Table {
             }
         }
         Ok(())
+    }
+}
+
+/// Which variable of a trial each column `x.<name>` shows; none where the trial has no such variable.
+struct Choices<'t> {
+    space: Option<&'t Space>,
+    columns: Vec<Option<usize>>,
+}
+
+impl<'t> Choices<'t> {
+    fn of(trial: &TrialFiles, run: &'t RunFolder) -> Self {
+        let space = run.spaces.of_trial(&trial.started.trial).map(AsRef::as_ref);
+        let variables = space.map(Space::variables).unwrap_or_default().iter().enumerate();
+        let places: BTreeMap<&str, usize> = variables.map(|(i, variable)| (variable.name(), i)).collect();
+        let columns = run.spaces.variables().iter().map(|name| places.get(name).copied()).collect();
+        Self { space, columns }
+    }
+
+    fn cells(&self, point: &[u32]) -> impl Iterator<Item = Cell<'t>> {
+        self.columns.iter().map(|place| {
+            let chosen =
+                place.zip(self.space).and_then(|(i, space)| Some((&space.variables()[i], *point.get(i)?)));
+            match chosen {
+                // A plugin that has changed since may know fewer levels: its number then.
+                Some((variable, level)) => match variable.levels().get(level as usize) {
+                    Some(name) => Cell::word(name),
+                    None => Cell::Text(level.to_string().into()),
+                },
+                None => Cell::Nothing,
+            }
+        })
     }
 }
 

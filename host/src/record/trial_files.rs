@@ -67,11 +67,10 @@ impl TrialFiles {
         Ok(Some(Self { started, evaluations, problems, finished, times, incidents }))
     }
 
-    /// The levels of the best point so far.
-    pub fn best_point(&self) -> Option<&[u32]> {
+    /// The evaluation of the best point so far.
+    pub fn best(&self) -> Option<&Evaluation> {
         let best = self.evaluations.last()?.ended.best?;
-        let found = self.evaluations.iter().find(|evaluation| evaluation.ended.total == Some(best));
-        found.map(|evaluation| evaluation.point.as_slice())
+        self.evaluations.iter().find(|evaluation| evaluation.ended.total == Some(best))
     }
 
     /// The same for trials with the same initial design, points and values.
@@ -192,7 +191,8 @@ mod tests {
             .collect();
         assert_eq!(words, ["initial ok [0, 1]", "initial infeasible [0, 1]", "search ok [1, 1]"]);
         assert_eq!((trial.problems.len(), trial.finished.is_none()), (1, true));
-        assert_eq!(trial.best_point(), Some(&[1, 1][..]));
+        let best = trial.best().unwrap();
+        assert_eq!((best.ended.evaluation, &best.point[..]), (3, &[1, 1][..]));
     }
 
     #[test]

@@ -30,13 +30,14 @@ pub const REPORT: &str = "report.html";
 /// The folder of the figures.
 pub const FIGURES: &str = "figures";
 const SUMMARY: &str = "summary.json";
+const BEST: &str = "best.json";
 /// The tables of a single run, in the order of [`Table::ALL`].
 const TABLES: [&str; 2] = ["trace.csv", "afo.csv"];
 
 /// What was made.
 pub struct Reported {
     pub page: PathBuf,
-    /// The table for a terminal.
+    /// The table for a terminal, and the best points.
     pub table: String,
     /// Journals that are not what was written; their trials are left out.
     pub broken: Vec<Broken>,
@@ -68,7 +69,7 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         None => Some(Place::open(&place, folders.len() == 1 && place == folders[0]).map_err(cannot)?),
     };
     if let Some(written) = &mut written {
-        let mut names = vec![REPORT, SUMMARY];
+        let mut names = vec![REPORT, SUMMARY, BEST];
         names.extend(if runs.len() == 1 { &TABLES[..] } else { &[] });
         written.announce(&names).map_err(cannot)?;
     }
@@ -96,7 +97,10 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
     });
     let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
     match written {
-        None => files::replace(&page, html.as_bytes()).map_err(cannot)?,
+        None => {
+            std::fs::create_dir_all(&place).map_err(cannot)?;
+            files::replace(&page, html.as_bytes()).map_err(cannot)?;
+        }
         Some(mut written) => {
             let all: Vec<&Figure> = groups
                 .iter()
@@ -107,26 +111,31 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
             written.write(REPORT, html.as_bytes()).map_err(cannot)?;
             draw(&all, &mut written).map_err(cannot)?;
             written.write(SUMMARY, &summary(&runs, &labels, &model)).map_err(cannot)?;
+            written.write(BEST, &pretty(&analysis::best::json(&model.settings))).map_err(cannot)?;
             written.finish().map_err(cannot)?;
         }
     }
     let flaws = flaws(&trials);
-    Ok(Reported { page, table: terminal::table(&model.summaries), broken, flaws })
+    let table = [terminal::table(&model.summaries), terminal::best(&model)].join("");
+    Ok(Reported { page, table, broken, flaws })
 }
 
 /// Reads all trials, and writes the tables on the way where there is a place for them. Answers which journals are broken.
 fn read(run: &RunFolder, tables: Option<&Place>) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
     let mut records = Vec::new();
     let Some(place) = tables else {
-        let broken = run.each(TrialRecord::from, |record| {
-            records.push(record);
-            Ok(())
-        })?;
+        let broken = run.each(
+            |trial| record(run, trial),
+            |record| {
+                records.push(record);
+                Ok(())
+            },
+        )?;
         return Ok((records, broken));
     };
     let prepare = |trial: TrialFiles| -> io::Result<_> {
         let rows = Table::ALL.map(|table| export::csv_rows(table, run, &trial));
-        Ok((rows, TrialRecord::from(trial)))
+        Ok((rows, record(run, trial)))
     };
     let mut broken = Vec::new();
     let mut write = |files: [&mut File; 2]| {
@@ -207,9 +216,19 @@ fn summary(runs: &[RunFolder], labels: &[String], model: &Model<'_>) -> Vec<u8> 
     summary["comparisons"] = json!(model.comparisons);
     summary["solvers"] = json!(model.by_dimension);
     summary["improvements"] = json!(model.improvements);
-    let mut bytes = serde_json::to_vec_pretty(&summary).expect("a summary is plain data");
+    pretty(&summary)
+}
+
+fn pretty(json: &serde_json::Value) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(json).expect("JSON is plain data");
     bytes.push(b'\n');
     bytes
+}
+
+/// A trial in short, with the names of its variables.
+fn record(run: &RunFolder, trial: TrialFiles) -> TrialRecord {
+    let space = run.spaces.of_trial(&trial.started.trial).cloned();
+    TrialRecord { space, ..TrialRecord::from(trial) }
 }
 
 /// A method and a solver of one run among several.

@@ -1,8 +1,12 @@
 //! Summaries as a table for a terminal.
 
+use std::collections::BTreeMap;
+
+use super::analysis::best::{Answer, answers, names};
+use super::analysis::model::Model;
 use super::analysis::summary::{MethodSummary, Spread, good_word};
 use crate::record::tables::swept;
-use crate::text::{columns, number, time};
+use crate::text::{columns, number, time, wrapped};
 
 /// Something that is counted for each method.
 type Count = fn(&MethodSummary) -> usize;
@@ -80,5 +84,94 @@ fn spread(spread: &Spread) -> String {
     match spread.standard_error {
         Some(error) => format!("{} ± {}", number(spread.mean), number(Some(error))),
         None => number(spread.mean),
+    }
+}
+
+/// Longer lists of answers are cut, and say so.
+const MOST_ANSWERS: usize = 12;
+
+/// Lines that a point may take.
+const MOST_LINES: usize = 4;
+
+/// The best point of each method, in the objective's own names; nothing where no trial has begun.
+pub(super) fn best(model: &Model<'_>) -> String {
+    let several = model.settings.len() > 1;
+    let mut blocks: Vec<String> = answers(&model.settings)
+        .take(MOST_ANSWERS)
+        .map(|answer| {
+            let setting = several.then(|| format!(", {}", model.label(answer.setting)));
+            block(&answer, &setting.unwrap_or_default())
+        })
+        .collect();
+    if blocks.is_empty() {
+        return String::new();
+    }
+    let more = answers(&model.settings).skip(MOST_ANSWERS).count();
+    blocks.extend((more > 0).then(|| format!("  {more} more are in best.json")));
+    format!("\n\nbest point of each method\n{}", blocks.join("\n"))
+}
+
+fn block(answer: &Answer<'_>, setting: &str) -> String {
+    let method = answer.method;
+    let Some((trial, found)) = answer.best else {
+        return format!("  {method}{setting}: no evaluation has a value");
+    };
+    let parts = match found.penalty {
+        0.0 => String::new(),
+        penalty => format!(" (value {}, penalty {})", number(Some(found.value)), number(Some(penalty))),
+    };
+    let (total, seed, evaluation) = (number(Some(found.total)), trial.started.seed, found.evaluation);
+    let point = match names(trial, found) {
+        Some(pairs) => point(&pairs),
+        None => point(&found.levels.iter().map(|level| ("", level.to_string())).collect::<Vec<_>>()),
+    };
+    format!("  {method}{setting}: {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}")
+}
+
+/// A point, wrapped; a long one by the variables that differ from the most common level.
+fn point(pairs: &[(&str, String)]) -> String {
+    let word = |(name, level): &(&str, String)| match *name {
+        "" => level.clone(),
+        name => format!("{name}={level}"),
+    };
+    let whole = wrapped(pairs.iter().map(word), "    ");
+    if whole.len() <= MOST_LINES {
+        return whole.join("\n");
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    pairs.iter().for_each(|(_, level)| *counts.entry(level).or_default() += 1);
+    // Of levels as common as each other, the first by name.
+    let common = counts.iter().rev().max_by_key(|(_, count)| **count).map_or("", |(level, _)| *level);
+    let others: Vec<&(&str, String)> = pairs.iter().filter(|(_, level)| level != common).collect();
+    let begin = format!("{common} for {} of {} variables, but", pairs.len() - others.len(), pairs.len());
+    let mut lines = wrapped(std::iter::once(begin).chain(others.iter().map(|pair| word(pair))), "    ");
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        lines.push("    … cut here; the report and best.json have all of it".to_owned());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_point_is_cut_to_what_differs_from_the_most_common_level() {
+        let point_of = |n: usize, other: usize| {
+            let names: Vec<String> = (1..=n).map(|i| format!("stage{i}")).collect();
+            let pairs: Vec<(&str, String)> = names
+                .iter()
+                .enumerate()
+                .map(|(i, name)| (name.as_str(), u8::from(i % other == 0).to_string()))
+                .collect();
+            point(&pairs)
+        };
+        assert_eq!(point_of(3, 2), "    stage1=1 stage2=0 stage3=1");
+        assert_eq!(point_of(60, 20), "    0 for 57 of 60 variables, but stage1=1 stage21=1 stage41=1");
+        let long = point_of(400, 3);
+        assert_eq!(long.lines().count(), 5, "{long}");
+        assert!(long.ends_with("best.json have all of it"), "{long}");
+        assert!(long.lines().all(|line| line.chars().count() <= 100), "{long}");
     }
 }

@@ -75,7 +75,9 @@ pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> R
     }
     let solved = rows.iter().all(|row| row.outcome.as_ref().is_ok_and(|solved| solved.flaws.is_empty()));
     if !request.json {
-        if let Err(error) = writeln!(out, "{}", plain(&show::table(&rows))) {
+        let answers = show::answers(&rows);
+        let text = [show::table(&rows), answers].into_iter().filter(|part| !part.is_empty());
+        if let Err(error) = writeln!(out, "{}", plain(&text.collect::<Vec<_>>().join("\n\n"))) {
             return Ok(stopped_writing(&error));
         }
         show::failures(&rows).iter().for_each(|failure| say(format!("\n{failure}")));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::Row;
 use crate::diagnostic::Diagnostic;
-use crate::text::{columns, time};
+use crate::text::{columns, time, wrapped};
 
 /// A row as one line of JSON.
 pub(super) fn json(row: &Row) -> String {
@@ -73,6 +73,28 @@ pub(super) fn table(rows: &[Row]) -> String {
         cells
     };
     columns(&header, &rows.iter().zip(&limits).map(cells).collect::<Vec<_>>())
+}
+
+/// Lines that an answer's bits may take.
+const MOST_LINES: usize = 4;
+
+/// Bits that stand together.
+const BITS_A_WORD: usize = 10;
+
+/// The bits of each answer, in tens; long ones are cut.
+pub(super) fn answers(rows: &[Row]) -> String {
+    let block = |row: &Row| {
+        let bits: Vec<char> = row.outcome.as_ref().ok()?.bits.to_string().chars().collect();
+        let words = bits.chunks(BITS_A_WORD).map(|word| word.iter().collect::<String>());
+        let mut lines = wrapped(words, "  ");
+        if lines.len() > MOST_LINES {
+            let set = bits.iter().filter(|bit| **bit == '1').count();
+            lines.truncate(MOST_LINES);
+            lines.push(format!("  … {set} of {} bits are set; --json has all of them", bits.len()));
+        }
+        Some(format!("{}, {}\n{}", row.file, row.solver, lines.join("\n")))
+    };
+    rows.iter().filter_map(block).collect::<Vec<_>>().join("\n")
 }
 
 /// Why rows failed, and what was wrong with answers.

@@ -1,6 +1,7 @@
 //! Trials → numbers: what each method found, methods against each other, solvers by dimension.
 
 pub(super) mod afo;
+pub(super) mod best;
 pub(super) mod compare;
 pub(super) mod model;
 pub(super) mod settings;

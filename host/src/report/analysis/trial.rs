@@ -1,9 +1,12 @@
 //! What is kept of a trial: sums instead of rows, so that ten thousand of them fit in memory.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use plugin_api::Space;
 use serde::Serialize;
 
+use super::best::Found;
 use crate::record::event::{Finished, Phase, Started};
 use crate::record::incident::Incident;
 use crate::record::{Evaluation, Step, TrialFiles};
@@ -29,8 +32,10 @@ pub(crate) struct TrialRecord {
     pub flaws: Vec<Flaw>,
     /// How it ended; `None` where it has not.
     pub finished: Option<Finished>,
-    /// The levels of the best point so far.
-    pub best_point: Option<Vec<u32>>,
+    /// The best evaluation so far.
+    pub found: Option<Found>,
+    /// The names of variables and levels, where they are known.
+    pub space: Option<Arc<Space>>,
     /// The followed solver, then the shadows.
     pub solvers: Vec<SolverRecord>,
     /// The surrogates, where several take turns.
@@ -149,11 +154,6 @@ impl TrialRecord {
         self.finished.as_ref().and_then(|finished| finished.best)
     }
 
-    /// The best total so far, finished or not.
-    pub(crate) fn best(&self) -> Option<f64> {
-        self.best_at.last().copied().flatten()
-    }
-
     /// The best total there is, where it is known.
     pub(crate) fn optimum(&self) -> Option<f64> {
         self.finished.as_ref().and_then(|finished| finished.optimum)
@@ -190,12 +190,20 @@ impl From<TrialFiles> for TrialRecord {
             solve: time(&|step| matches!(step, Step::Solve { followed: true, .. })),
             shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
             evaluate: time(&|step| matches!(step, Step::Evaluate { .. })),
-            best_point: trial.best_point().map(<[u32]>::to_vec),
+            found: trial.best().and_then(found),
+            space: None,
             started: trial.started,
             finished: trial.finished,
             incidents: trial.incidents,
         }
     }
+}
+
+fn found(evaluation: &Evaluation) -> Option<Found> {
+    let ended = &evaluation.ended;
+    let (value, total) = ended.value.zip(ended.total)?;
+    let levels = evaluation.point.clone();
+    Some(Found { evaluation: ended.evaluation, value, penalty: ended.penalty, total, levels })
 }
 
 fn flaws(trial: &TrialFiles) -> Vec<Flaw> {

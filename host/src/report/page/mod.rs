@@ -4,6 +4,7 @@
 //! escapes whatever is not its own markup; and should that fail, the page's policy lets no script run but the one
 //! whose hash it names, and nothing be fetched.
 
+mod answer;
 mod sections;
 mod style;
 
@@ -54,6 +55,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (sections::subtitle(page))
                 }
                 main {
+                    (answer::answer(page))
                     (sections::verdict(page))
                     (sections::table(page))
                     @for group in page.figures.iter().filter(|group| group.panels.len() > 1) { (figures(group)) }
@@ -64,13 +66,13 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (sections::notes(page))
                     (sections::shadows(page))
                     (sections::comparisons(page))
-                    (sections::best_points(page))
+                    (answer::best_points(page))
                     (sections::failures(page))
                     (sections::what_ran(page))
                 }
                 footer {
                     "Made by host " (env!("CARGO_PKG_VERSION")) " from the journals of the run. The numbers are in "
-                    code { "summary.json" } ", " code { "trace.csv" } " and " code { "afo.csv" }
+                    code { "best.json" } ", " code { "summary.json" } ", " code { "trace.csv" } " and " code { "afo.csv" }
                     " beside this page, the figures in " code { "figures/" } " as SVG and PNG."
                 }
                 script { (PreEscaped(SCRIPT)) }

@@ -5,9 +5,8 @@ use maud::{Markup, html};
 use super::{Page, style};
 use crate::record::tables::swept;
 use crate::report::analysis::compare::LEVEL;
-use crate::report::analysis::settings::{Setting, short_key};
+use crate::report::analysis::settings::short_key;
 use crate::report::analysis::summary::good_word;
-use crate::report::analysis::trial::TrialRecord;
 use crate::report::figures::svg::printable;
 use crate::report::words::{conclusion, probability, seeds_needed};
 use crate::text::{number, time};
@@ -327,43 +326,6 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
              correlation goes from −1 (the first is always worse) to 1 (always better)."
             @if rows.len() > MOST_ROWS { " The first " (MOST_ROWS) " of " (rows.len()) " rows; summary.json has all." }
         }
-    }
-}
-
-/// The best point of each setting, in the objective's own words.
-pub(super) fn best_points(page: &Page<'_>) -> Markup {
-    let model = page.model;
-    let best = |setting: &Setting<'_>| -> Option<String> {
-        let sign = if setting.maximize() { -1.0 } else { 1.0 };
-        let better = |a: &&TrialRecord, b: &&TrialRecord| {
-            let key = |trial: &TrialRecord| trial.best().map_or(f64::INFINITY, |best| sign * best);
-            key(a).total_cmp(&key(b))
-        };
-        let trial = setting.trials().filter(|trial| trial.best().is_some()).min_by(better)?;
-        let words = trial.finished.as_ref().and_then(|finished| finished.description.clone());
-        let levels = || {
-            let levels = trial.best_point.as_ref().map(|levels| format!("levels {levels:?}"));
-            levels.unwrap_or_default()
-        };
-        let words = printable(&words.unwrap_or_else(levels));
-        // Pairs of names and levels stand apart; anything else is shown as it is.
-        let pairs: Vec<&str> = words.split(' ').collect();
-        let chips = pairs.iter().all(|pair| pair.contains('='));
-        Some(html! {
-            h3 { (printable(&model.label(setting))) }
-            p {
-                b { (number(trial.best())) } " by " (printable(&trial.started.method)) ", seed " (trial.started.seed)
-                @if let Some(optimum) = trial.optimum() { "; the optimum of this instance is " (number(Some(optimum))) }
-            }
-            @if chips {
-                div class="chips" { @for pair in pairs { span class=[pair.ends_with("=0").then_some("zero")] { (pair) } } }
-            } @else { p class="muted" { (words) } }
-        }.into_string())
-    };
-    let drawn = model.drawn();
-    html! {
-        @if !drawn.is_empty() { h2 { "The best point found" } }
-        @for setting in drawn { @if let Some(html) = best(setting) { (maud::PreEscaped(html)) } }
     }
 }
 

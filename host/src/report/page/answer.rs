@@ -1,0 +1,91 @@
+//! What the page opens with: the best value and its point. Further down: those of each method.
+
+use maud::{Markup, html};
+
+use super::Page;
+use crate::report::analysis::best::{Found, answers, best, names};
+use crate::report::analysis::trial::TrialRecord;
+use crate::report::figures::svg::printable;
+use crate::text::number;
+
+/// Points of a sweep whose answers the page opens with.
+const MOST_FIRST: usize = 4;
+
+/// Pairs of names and levels on a page: `best.json` has all.
+const MOST_PAIRS: usize = 10_000;
+
+/// The best point of each setting, whichever method found it.
+pub(super) fn answer(page: &Page<'_>) -> Markup {
+    let model = page.model;
+    let several = model.settings.len() > 1;
+    html! {
+        @if !model.settings.is_empty() {
+            section class="card" id="answer" {
+                h2 style="margin-top:4px" { "The best point found" }
+                @for setting in model.settings.iter().take(MOST_FIRST) {
+                    @if several { h3 { (printable(&model.label(setting))) } }
+                    @match best(setting, setting.trials()) {
+                        Some((trial, found)) => (point(trial, found, &mut MOST_PAIRS.clone())),
+                        None => p { "No evaluation has a value." },
+                    }
+                }
+                @if model.settings.len() > MOST_FIRST {
+                    p class="muted" { "The first " (MOST_FIRST) " of " (model.settings.len()) " points of the sweep; more are below, all in best.json." }
+                }
+            }
+        }
+    }
+}
+
+/// The best point of each method.
+pub(super) fn best_points(page: &Page<'_>) -> Markup {
+    let model = page.model;
+    let drawn = model.drawn();
+    let rows: Vec<_> = answers(drawn).collect();
+    let several = model.settings.len() > 1;
+    let mut left = MOST_PAIRS;
+    html! {
+        @if rows.len() > 1 {
+            h2 { "The best point of each method" }
+            @for row in &rows {
+                h3 { (printable(row.method)) @if several { ", " (printable(&model.label(row.setting))) } }
+                @match row.best {
+                    Some((trial, found)) => (point(trial, found, &mut left)),
+                    None => p { "No evaluation has a value." },
+                }
+            }
+            @if drawn.len() < model.settings.len() {
+                p class="muted" { "The first " (drawn.len()) " of " (model.settings.len()) " points of the sweep; best.json has all." }
+            }
+        }
+    }
+}
+
+/// Value, where it was found, and the point: in names where they are known, or in the objective's own description.
+fn point(trial: &TrialRecord, found: &Found, left: &mut usize) -> Markup {
+    let described = || trial.finished.as_ref().and_then(|finished| finished.description.clone());
+    let pairs = names(trial, found);
+    let shown = pairs.as_ref().is_none_or(|pairs| pairs.len() <= *left);
+    *left = left.saturating_sub(pairs.as_ref().map_or(0, Vec::len));
+    html! {
+        p {
+            b { (number(Some(found.total))) }
+            @if found.penalty != 0.0 { " (value " (number(Some(found.value))) ", penalty " (number(Some(found.penalty))) ")" }
+            " by " (printable(&trial.started.method)) ", seed " (trial.started.seed) ", evaluation " (found.evaluation)
+            @if let Some(optimum) = trial.optimum() { "; the optimum of this instance is " (number(Some(optimum))) }
+        }
+        @match pairs {
+            Some(pairs) if shown => {
+                div class="chips" {
+                    @for (name, level) in pairs {
+                        span class=[(level == "0").then_some("zero")] { (printable(&format!("{name}={level}"))) }
+                    }
+                }
+            }
+            Some(_) => p class="muted" { "best.json has the point." },
+            None => p class="muted" {
+                (printable(&described().unwrap_or_else(|| format!("levels {:?}", found.levels))))
+            },
+        }
+    }
+}
