@@ -57,7 +57,7 @@ fn every_benchmark_runs_with_every_solver() {
 #[test]
 fn every_surrogate_runs() {
     let _snapshots = snapshots::in_folder("journals");
-    // A forest draws no quadratic functions, which are all that `psr` takes.
+    // What the forest draws is declared as general, and `psr` takes quadratic functions alone.
     let surrogates = [
         ("horseshoe", "psr"),
         ("bayes-linear", "psr"),

@@ -12,27 +12,64 @@ use plugin_api::Effect;
 use crate::kernel::WIDTH;
 use crate::points::Packed;
 use crate::posterior::Posterior;
+use crate::similarity::Similarity;
 
 /// How many interactions are told: the strongest.
 const MOST_PAIRS: usize = 1000;
 
 /// Averages of the kernel over uniform levels.
-pub(crate) struct Averages {
+struct Averages {
     /// For each point Π aᵥ(p).
-    pub(crate) of_points: Vec<f64>,
+    of_points: Vec<f64>,
     /// For each bit, of each point cᵢ(p)/aᵥ(p).
-    pub(crate) contrasts: Vec<Vec<f64>>,
+    contrasts: Vec<Vec<f64>>,
     /// The average over both arguments.
-    pub(crate) of_all: f64,
+    of_all: f64,
     /// For each bit, what its contrast in both arguments multiplies that by.
-    pub(crate) own: Vec<f64>,
+    own: Vec<f64>,
     /// Which variable each bit belongs to.
-    pub(crate) variables: Vec<usize>,
+    variables: Vec<usize>,
+}
+
+impl Averages {
+    fn new(similarity: &Similarity, points: &Packed) -> Self {
+        let (count, variables) = (points.len(), similarity.variables());
+        let mut of_points = vec![1.0; count];
+        let (mut contrasts, mut own, mut of_all) = (Vec::new(), Vec::new(), 1.0);
+        let mut first = 0;
+        for variable in 0..variables.count() {
+            let bits = variables.of_bit[first..].iter().take_while(|&&of| of == variable).count();
+            // A free bit has two levels, of which the second is the bit that is set.
+            let levels = if variables.share[first] == 1.0 { 2 } else { bits };
+            let level = |p: usize| match levels {
+                _ if variables.share[first] == 1.0 => usize::from(points.bit(p, first)),
+                _ => (0..bits).find(|&l| points.bit(p, first + l)).unwrap_or(0),
+            };
+            let k = |a: usize, b: usize| similarity.of_levels(variable, a, b);
+            let sums: Vec<f64> = (0..levels).map(|b| (0..levels).map(|a| k(a, b)).sum()).collect();
+            let (number, whole) = (levels as f64, sums.iter().sum::<f64>());
+            let at: Vec<usize> = (0..count).map(level).collect();
+            of_points.iter_mut().zip(&at).for_each(|(average, &level)| *average *= sums[level] / number);
+            of_all *= whole / (number * number);
+            for bit in 0..bits {
+                let set = if variables.share[first] == 1.0 { 1 } else { bit };
+                // The level against the mean of the others; one that has no others has no effect.
+                let others = (number - 1.0).max(1.0);
+                let contrast =
+                    |b: usize| if levels == 1 { 0.0 } else { k(set, b) - (sums[b] - k(set, b)) / others };
+                contrasts.push(at.iter().map(|&b| contrast(b) * number / sums[b]).collect());
+                let rest: f64 = (0..levels).filter(|&b| b != set).map(contrast).sum();
+                own.push((contrast(set) - rest / others) * number * number / whole);
+            }
+            first += bits;
+        }
+        Self { of_points, contrasts, of_all, own, variables: variables.of_bit.clone() }
+    }
 }
 
 /// The effects of all bits, then the strongest interactions in the order of their bits; values have this unit.
 pub(crate) fn effects(posterior: &Posterior, points: &Packed, unit: f64) -> Vec<Effect> {
-    let averages = posterior.factored.similarity.averages(points);
+    let averages = Averages::new(&posterior.factored.similarity, points);
     let Averages { of_points, contrasts, variables, .. } = &averages;
     let weighted: Vec<f64> = of_points.iter().zip(&posterior.weights).map(|(a, w)| a * w).collect();
     let bits = contrasts.len();

@@ -11,10 +11,9 @@
 use std::sync::Arc;
 
 use plugin_api::ndarray::ArrayView2;
-use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
     Acquisition, AcquisitionKind, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Penalty, Predictions,
-    Quadratic, Result, Surrogate, export_surrogate, rng, serde_json,
+    Quadratic, Result, Surrogate, export_surrogate, rng,
 };
 
 mod buffers;
@@ -34,6 +33,7 @@ mod predictor; // mean and variance anywhere
 mod prior; // of the hyperparameters
 mod sampled; // hyperparameters by slice sampling
 mod similarity; // the heat kernel
+mod state; // what is saved of it
 mod values;
 
 use buffers::Buffers;
@@ -303,62 +303,13 @@ impl Surrogate for Heat {
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {
-        let saved = Saved {
-            heat: VERSION,
-            observations: self.observations.clone(),
-            parameters: self.parameters.clone(),
-            shift: self.shift.map(Shift::index),
-            dictionary: self.dictionary,
-        };
-        serde_json::to_vec(&saved).map(Some).map_err(Error::wrap)
+        state::save(self).map(Some)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<()> {
-        let refuse = |why: String| Error::new(format!("not a state of this surrogate: {why}"));
-        let saved: Saved = serde_json::from_slice(state).map_err(|error| refuse(error.to_string()))?;
-        if saved.heat != VERSION {
-            return Err(refuse(format!("its version is {}, not {VERSION}", saved.heat)));
-        }
-        let shift = saved.shift.and_then(Shift::from_index);
-        if shift.is_none() && saved.shift.is_some() {
-            return Err(refuse("no transformation has its number".to_owned()));
-        }
-        let mut restored = Self::new(self.options.clone(), &self.layout)?;
-        if self.options.kernel == Family::Dictionary {
-            restored.draw_dictionary(saved.dictionary)?;
-        }
-        for (bits, value) in &saved.observations {
-            restored.learn(bits, *value).map_err(|error| refuse(error.to_string()))?;
-        }
-        let (found, expected) = (saved.parameters.len(), restored.parameters.len());
-        if found != expected {
-            return Err(refuse(format!("it has {found} hyperparameters, not {expected}")));
-        }
-        let bounds = restored.prior.bounds();
-        if !saved.parameters.iter().zip(bounds).all(|(x, (low, high))| (low..=high).contains(x)) {
-            return Err(refuse("a hyperparameter is beyond its bounds".to_owned()));
-        }
-        (restored.parameters, restored.shift) = (saved.parameters, shift);
-        *self = restored;
+        *self = state::restored(self, state)?;
         Ok(())
     }
-}
-
-const VERSION: u32 = 1;
-
-/// A draw depends on nothing but its request, the observations, and the hyperparameters and the choice of the last draw.
-#[derive(Serialize, Deserialize)]
-#[serde(crate = "plugin_api::serde", deny_unknown_fields)]
-struct Saved {
-    heat: u32,
-    observations: Vec<(Bits, f64)>,
-    parameters: Vec<f64>,
-    /// Which transformation `auto` chose; older states have none.
-    #[serde(default)]
-    shift: Option<u8>,
-    /// The seed of the dictionary.
-    #[serde(default)]
-    dictionary: u64,
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use plugin_api::Rng;
 use plugin_api::rand::RngExt;
 
 use crate::dictionary;
-use crate::effects::Averages;
 use crate::kernel::{Kernel, WIDTH};
 use crate::path::{Path, PathKernel};
 use crate::points::{Packed, Variables, spins};
@@ -156,48 +155,13 @@ impl Similarity {
     }
 
     /// k of two levels of a variable, given by their bits or, for a free bit, by what it is.
-    fn of_levels(&self, variable: usize, a: usize, b: usize) -> f64 {
+    pub(crate) fn of_levels(&self, variable: usize, a: usize, b: usize) -> f64 {
         let path = self.variables.paths().iter().position(|path| path.variable == variable);
         match path {
             Some(k) => self.paths[k].of(a)[b],
             None if a == b => 1.0,
             None => libm::exp(-self.thetas[variable]),
         }
-    }
-
-    /// Averages over uniform levels; see [`effects`](crate::effects).
-    pub(crate) fn averages(&self, points: &Packed) -> Averages {
-        let (count, variables) = (points.len(), &self.variables);
-        let mut of_points = vec![1.0; count];
-        let (mut contrasts, mut own, mut of_all) = (Vec::new(), Vec::new(), 1.0);
-        let mut first = 0;
-        for variable in 0..variables.count() {
-            let bits = variables.of_bit[first..].iter().take_while(|&&of| of == variable).count();
-            // A free bit has two levels, of which the second is the bit that is set.
-            let levels = if variables.share[first] == 1.0 { 2 } else { bits };
-            let level = |p: usize| match levels {
-                _ if variables.share[first] == 1.0 => usize::from(points.bit(p, first)),
-                _ => (0..bits).find(|&l| points.bit(p, first + l)).unwrap_or(0),
-            };
-            let k = |a: usize, b: usize| self.of_levels(variable, a, b);
-            let sums: Vec<f64> = (0..levels).map(|b| (0..levels).map(|a| k(a, b)).sum()).collect();
-            let (number, whole) = (levels as f64, sums.iter().sum::<f64>());
-            let at: Vec<usize> = (0..count).map(level).collect();
-            of_points.iter_mut().zip(&at).for_each(|(average, &level)| *average *= sums[level] / number);
-            of_all *= whole / (number * number);
-            for bit in 0..bits {
-                let set = if variables.share[first] == 1.0 { 1 } else { bit };
-                // The level against the mean of the others; one that has no others has no effect.
-                let others = (number - 1.0).max(1.0);
-                let contrast =
-                    |b: usize| if levels == 1 { 0.0 } else { k(set, b) - (sums[b] - k(set, b)) / others };
-                contrasts.push(at.iter().map(|&b| contrast(b) * number / sums[b]).collect());
-                let rest: f64 = (0..levels).filter(|&b| b != set).map(contrast).sum();
-                own.push((contrast(set) - rest / others) * number * number / whole);
-            }
-            first += bits;
-        }
-        Averages { of_points, contrasts, of_all, own, variables: variables.of_bit.clone() }
     }
 
     /// For each variable Σ Mᵢⱼ ∂ log k/∂ log θ over the pairs i < j of points.
