@@ -160,3 +160,10 @@ fn a_bare_name_is_never_taken_from_the_current_folder() {
     let output = command.current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn a_folder_of_plugins_that_is_not_there_is_refused() {
+    let words = host(&["plugins", "list", "--plugin-dir", "/nope"], "");
+    assert!(words.contains("[exit code Some(2)]") && words.contains("/nope"), "{words}");
+    assert!(words.contains("--plugin-dir") && words.contains("No such file or directory"), "{words}");
+}

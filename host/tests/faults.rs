@@ -276,3 +276,34 @@ fn a_folder_that_vanishes_ends_the_trial_with_a_clear_error() {
 fn no_process_mentions(words: &str) -> bool {
     support::processes_with(words).is_empty()
 }
+
+#[test]
+fn a_trial_gives_up_after_ten_failures_and_one_without_a_value_makes_the_exit_code_1() {
+    let always =
+        manifest("evaluation: { retries: 0 }\nbenchmark: { use: fault, options: { fault: always } }");
+    let results = tempfile::tempdir().unwrap();
+    let output = run(&always, results.path(), &["--quiet"]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{words}");
+    assert!(
+        words.contains("10 evaluations failed in a row, and `evaluation.give-up-after` is 10"),
+        "{words}"
+    );
+    let ended = |results: &Path| {
+        let journals = journals_in(&results.join("faults/r"));
+        let events = events(&journals["annealing-seed1"]);
+        events.iter().filter(|event| event["event"] == "evaluated").count()
+    };
+    assert_eq!(ended(results.path()), 10);
+
+    let few = always.replace("initial: 40", "initial: 3");
+    let results = tempfile::tempdir().unwrap();
+    let output = run(&few, results.path(), &["--quiet"]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), ended(results.path())), (Some(1), 7), "{words}");
+    assert!(words.contains("no evaluation of trial `annealing-seed1` has a value"), "{words}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("annealing: no evaluation has a value"));
+    let best = std::fs::read(results.path().join("faults/r/best.json")).unwrap();
+    let best: Json = serde_json::from_slice(&best).unwrap();
+    assert_eq!((&best["best"][0]["value"], &best["best"][0]["point"]), (&Json::Null, &Json::Null));
+}

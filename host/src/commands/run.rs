@@ -67,6 +67,8 @@ fn finish(outcome: &Outcome, arguments: &RunArguments, format: LogFormat) -> Exi
         Ok(made) => {
             let whole = !tell_broken(&made.broken);
             made.flaws.iter().for_each(say);
+            made.without_value.iter().for_each(say);
+            let whole = whole && made.without_value.is_none();
             let printed = print(&format!("{}\n\nreport: {}\n{folder}", made.table, made.page.display()));
             if done && whole && made.flaws.is_empty() { printed } else { ExitCode::FAILURE }
         }

@@ -20,11 +20,21 @@ use crate::diagnostic::Diagnostic;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PluginArguments {
     /// Another folder with plugins, searched first. May be repeated.
-    #[arg(long = "plugin-dir", value_name = "DIR")]
+    #[arg(long = "plugin-dir", value_name = "DIR", value_parser = folder)]
     pub directories: Vec<PathBuf>,
     /// Load plugins even where other users of this machine could have changed them.
     #[arg(long = "allow-insecure-plugins")]
     pub allow_insecure: bool,
+}
+
+/// A folder that is there: one that is misspelt would be searched in silence.
+fn folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.metadata() {
+        Ok(there) if there.is_dir() => Ok(path),
+        Ok(_) => Err("it is not a folder".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 impl PluginArguments {

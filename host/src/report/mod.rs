@@ -43,6 +43,8 @@ pub struct Reported {
     pub broken: Vec<Broken>,
     /// What was wrong with answers of solvers, one for each solver that gave false ones.
     pub flaws: Vec<Diagnostic>,
+    /// Which finished trials have no value at all.
+    pub without_value: Option<Diagnostic>,
 }
 
 /// Makes the report of one run or of several beside each other.
@@ -117,7 +119,8 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
     }
     let flaws = flaws(&trials);
     let table = [terminal::table(&model.summaries), terminal::best(&model)].join("");
-    Ok(Reported { page, table, broken, flaws })
+    let without_value = without_value(&trials);
+    Ok(Reported { page, table, broken, flaws, without_value })
 }
 
 /// Reads all trials, and writes the tables on the way where there is a place for them. Answers which journals are broken.
@@ -179,6 +182,20 @@ fn flaws(trials: &[TrialRecord]) -> Vec<Diagnostic> {
             .hint("nothing false is in the results, which may still be worse for it; the report lists them")
     };
     solvers.into_iter().map(told).collect()
+}
+
+fn without_value(trials: &[TrialRecord]) -> Option<Diagnostic> {
+    let empty: Vec<&TrialRecord> =
+        trials.iter().filter(|trial| trial.is_finished() && trial.found.is_none()).collect();
+    let first = empty.first()?;
+    let message = match empty.len() {
+        1 => format!("no evaluation of trial `{}` has a value", first.started.trial),
+        count => format!("no evaluation of {count} trials has a value, `{}` among them", first.started.trial),
+    };
+    let (failed, infeasible) = (first.failures.len(), first.infeasible);
+    let reason = first.failures.last().map(|failure| format!("; the last failure: {}", failure.reason));
+    let counts = format!("{failed} evaluations failed and {infeasible} points were infeasible");
+    Some(Diagnostic::new(message).because(counts + &reason.unwrap_or_default()))
 }
 
 /// Writes every figure that has a name, as SVG and PNG, on all cores.

@@ -7,9 +7,9 @@ use crate::record::event::Outcome;
 
 /// Evaluates until there is a value or a clear no, or no try is left.
 ///
-/// `failures` are tries that ended with the process, in an earlier life of the trial.
+/// `point` says in words what is evaluated; `failures` are tries that ended with the process, in an earlier life of the trial.
 pub(super) fn attempt(
-    evaluation: usize,
+    (evaluation, point): (usize, &dyn Fn() -> String),
     retries: usize,
     mut failures: Vec<Outcome>,
     recorder: &mut dyn Recorder,
@@ -25,7 +25,8 @@ pub(super) fn attempt(
             return Ok(outcome);
         }
         let again = if failures.len() < retries { "; trying again" } else { "" };
-        tracing::warn!("evaluation {evaluation} failed{again}: {}", outcome.reason().unwrap_or_default());
+        let reason = outcome.reason().unwrap_or_default();
+        tracing::warn!("evaluation {evaluation} failed at {}{again}: {reason}", point());
         failures.push(outcome);
     }
     Ok(failures.pop().expect("an evaluation is tried once at least"))
@@ -39,10 +40,11 @@ mod tests {
     fn tried(retries: usize, deaths: usize, outcomes: &[Outcome]) -> (Outcome, usize) {
         let failures = vec![Outcome::Failed("died".to_owned()); deaths];
         let mut tries = 0;
-        let outcome = attempt(1, retries, failures, &mut Events::default(), &mut || {
-            tries += 1;
-            outcomes[tries - 1].clone()
-        });
+        let outcome =
+            attempt((1, &|| "x1=0".to_owned()), retries, failures, &mut Events::default(), &mut || {
+                tries += 1;
+                outcomes[tries - 1].clone()
+            });
         (outcome.unwrap(), tries)
     }
 

@@ -44,6 +44,11 @@ pub enum TrialError {
     /// An evaluation failed, and the experiment wants no trial to go on after that.
     #[error("evaluation {evaluation} failed: {reason}")]
     Evaluation { evaluation: usize, reason: String },
+    /// Too many evaluations failed, one after the other.
+    #[error(
+        "{count} evaluations failed in a row, and `evaluation.give-up-after` is {count}; the last: {reason}"
+    )]
+    GaveUp { count: usize, reason: String },
     #[error("{0}")]
     Record(#[from] RecordError),
     /// What the run's folder says of this trial cannot be used.

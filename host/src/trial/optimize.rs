@@ -103,7 +103,18 @@ struct Optimization<'r> {
     /// value. The matrix is for solvers.
     unwanted: (BTreeSet<Bits>, BitMatrix),
     evaluations: usize,
+    /// How many of the last evaluations failed, without a value or a clear no between them.
+    failures: usize,
     best: BestPoints,
+}
+
+/// As much of a point's description as fits on a line.
+fn short(description: &str) -> String {
+    const MOST: usize = 200;
+    match description.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &description[..end]),
+        None => description.to_owned(),
+    }
 }
 
 fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -130,6 +141,7 @@ impl<'r> Optimization<'r> {
             recorder,
             layout,
             evaluations: 0,
+            failures: 0,
             best: BestPoints::default(),
         }
     }
@@ -198,6 +210,15 @@ impl<'r> Optimization<'r> {
         if (self.parts.benchmark.deterministic() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
             self.unwanted.1.push(&bits);
         }
+        self.failures = if outcome.status().is_failure() { self.failures + 1 } else { 0 };
+        if self.failures == self.keys.evaluation.give_up_after {
+            let count = std::mem::take(&mut self.failures);
+            // A resume asks to try further: what was given up in an earlier run is passed over.
+            if made {
+                let reason = outcome.reason().unwrap_or_default().to_owned();
+                return Err(TrialError::GaveUp { count, reason });
+            }
+        }
         match outcome {
             Outcome::Failed(reason) | Outcome::TimedOut(reason)
                 if self.keys.evaluation.on_failure == OnFailure::Stop =>
@@ -211,15 +232,18 @@ impl<'r> Optimization<'r> {
     fn attempt(&mut self, point: &Point) -> Result<Outcome, TrialError> {
         let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
         let deaths = incident::deaths(&self.known.incidents, evaluation).collect();
-        let benchmark = &mut self.parts.benchmark;
-        attempt(evaluation, self.keys.evaluation.retries, deaths, self.recorder, &mut || match benchmark
-            .evaluate(point, seed)
-        {
-            Ok(Evaluation::Value(value)) if value.is_finite() => Outcome::Value(value),
-            Ok(Evaluation::Value(value)) => Outcome::Failed(format!("the value is {value}")),
-            Ok(Evaluation::Infeasible(reason)) => Outcome::Infeasible(reason),
-            Ok(_) => Outcome::Failed("the benchmark gave an answer that this host does not know".to_owned()),
-            Err(error) => Outcome::Failed(error.to_string()),
+        let Parts { benchmark, space, .. } = &mut self.parts;
+        let name = || short(&space.describe(point));
+        attempt((evaluation, &name), self.keys.evaluation.retries, deaths, self.recorder, &mut || {
+            match benchmark.evaluate(point, seed) {
+                Ok(Evaluation::Value(value)) if value.is_finite() => Outcome::Value(value),
+                Ok(Evaluation::Value(value)) => Outcome::Failed(format!("the value is {value}")),
+                Ok(Evaluation::Infeasible(reason)) => Outcome::Infeasible(reason),
+                Ok(_) => {
+                    Outcome::Failed("the benchmark gave an answer that this host does not know".to_owned())
+                }
+                Err(error) => Outcome::Failed(error.to_string()),
+            }
         })
     }
 

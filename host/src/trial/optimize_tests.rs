@@ -12,6 +12,7 @@ use super::*;
 struct Tens {
     maximize: bool,
     limited: bool,
+    fails: bool,
 }
 
 impl Benchmark for Tens {
@@ -20,6 +21,7 @@ impl Benchmark for Tens {
     }
     fn evaluate(&mut self, point: &Point, _seed: u64) -> PluginResult<Evaluation> {
         match point.iter().sum::<u32>() {
+            _ if self.fails => Err("no licence".into()),
             3 if self.limited => Ok(Evaluation::infeasible("too many")),
             ones => Ok((10.0 * f64::from(ones)).into()),
         }
@@ -95,6 +97,7 @@ impl Solver for Broken {
 struct Case {
     maximize: bool,
     limited: bool,
+    fails: bool,
     refuses: bool,
     evaluations: usize,
     shadow: bool,
@@ -106,7 +109,16 @@ impl Default for Case {
     fn default() -> Self {
         let known = Known::default();
         let turns = &["notes"];
-        Self { maximize: false, limited: false, refuses: false, evaluations: 3, shadow: false, turns, known }
+        Self {
+            maximize: false,
+            limited: false,
+            fails: false,
+            refuses: false,
+            evaluations: 3,
+            shadow: false,
+            turns,
+            known,
+        }
     }
 }
 
@@ -122,13 +134,16 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         solver: ("stubborn".to_owned(), Box::new(Stubborn(told.clone()))),
     };
     let parts = Parts {
-        benchmark: Box::new(Tens { maximize: case.maximize, limited: case.limited }),
+        benchmark: Box::new(Tens { maximize: case.maximize, limited: case.limited, fails: case.fails }),
         space: Space::binary(3),
         encoder: Box::new(Same),
         penalty: Penalty::l1(0.25),
         turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect(), shadows),
     };
-    let keys = format!(r#"{{ "budget": {{ "initial": 2, "evaluations": {} }} }}"#, case.evaluations);
+    let keys = format!(
+        r#"{{ "budget": {{ "initial": 2, "evaluations": {} }}, "evaluation": {{ "give-up-after": 3 }} }}"#,
+        case.evaluations
+    );
     let keys: Settings = serde_json::from_str(&keys).unwrap();
     let mut events = Events::default();
     let finished = optimize(parts, &keys, case.known, &Seeds::new("test", 1), &mut events);
@@ -231,6 +246,17 @@ fn an_infeasible_point_is_recorded_told_to_the_model_and_no_failure() {
     assert_eq!((infeasible[0].reason.as_deref(), infeasible[0].total), (Some("too many"), None));
     let told: Vec<_> = told.observed.iter().filter(|(_, evaluation)| evaluation.value().is_none()).collect();
     assert_eq!(told, [&(Bits::from(vec![true; 3]), Evaluation::infeasible("too many"))]);
+}
+
+#[test]
+fn a_trial_gives_up_after_that_many_failures_in_a_row_and_says_so() {
+    let (finished, events, told) = run(Case { fails: true, evaluations: 5, ..Case::default() });
+    let words = finished.unwrap_err().to_string();
+    assert_eq!(
+        words,
+        "3 evaluations failed in a row, and `evaluation.give-up-after` is 3; the last: no licence"
+    );
+    assert_eq!((evaluated(&events).len(), told.observed.len()), (3, 0));
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Benchmark for Fault {
     }
 
     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
-        if point[0] == 1 && point[1] == 1 {
+        if self.0.fault == "always" || (point[0] == 1 && point[1] == 1) {
             self.fail(point)?;
         }
         let sum = point.iter().map(|&level| f64::from(level)).sum::<f64>();
@@ -44,7 +44,7 @@ impl Fault {
     fn fail(&self, point: &Point) -> Result<()> {
         match self.0.fault.as_str() {
             "none" | "huge" => {}
-            "error" => return Err(Error::new("the reagent ran out")),
+            "always" | "error" => return Err(Error::new("the reagent ran out")),
             "colours" => return Err(Error::new("\u{1b}]0;owned\u{7}\u{1b}[2Jgone\u{9b}31m")),
             "panic" => panic!("the robot fell over"),
             // SAFETY: none; this is the crash of a plugin that promised what it did not keep.

@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 use serde_yaml::Mapping;
 
-use super::{Key, KeyPath, Reader, described};
+use super::{Key, KeyPath, Reader, count_schema, described};
+use crate::manifest::reader::MOST;
 
 /// What happens around an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Evaluation {
     pub retries: usize,
     /// What becomes of the trial when none of the tries gave a value.
     pub on_failure: OnFailure,
+    /// A trial ends after this many failed evaluations in a row.
+    pub give_up_after: usize,
     /// How many bytes a trial's process may hold.
     pub memory: Option<u64>,
 }
@@ -32,14 +35,18 @@ pub enum OnFailure {
 }
 
 /// The keys of `evaluation`.
-const KEYS: &[&str] = &["timeout", "retries", "on-failure", "memory"];
+const KEYS: &[&str] = &["timeout", "retries", "on-failure", "give-up-after", "memory"];
 
 /// No evaluation is tried more often than this.
 const MOST_RETRIES: u64 = 1000;
 
+/// After how many failures in a row a trial ends, unless the manifest says otherwise.
+const GIVE_UP_AFTER: usize = 10;
+
 impl Default for Evaluation {
     fn default() -> Self {
-        Self { timeout: None, retries: 1, on_failure: OnFailure::Skip, memory: None }
+        let (on_failure, give_up_after) = (OnFailure::Skip, GIVE_UP_AFTER);
+        Self { timeout: None, retries: 1, on_failure, give_up_after, memory: None }
     }
 }
 
@@ -52,8 +59,12 @@ impl Serialize for Evaluation {
         };
         let timeout = self.timeout.map(|limit| in_units(limit.as_millis(), &TIMES));
         let memory = self.memory.map(|bytes| in_units(bytes.into(), &SIZES));
-        json!({ "timeout": timeout, "retries": self.retries, "on-failure": on_failure, "memory": memory })
-            .serialize(serializer)
+        let mut keys = json!({ "timeout": timeout, "retries": self.retries, "on-failure": on_failure, "memory": memory });
+        // Left out where it is the default, so that plans from before there was the key keep their hash.
+        if self.give_up_after != GIVE_UP_AFTER {
+            keys["give-up-after"] = self.give_up_after.into();
+        }
+        keys.serialize(serializer)
     }
 }
 
@@ -91,6 +102,15 @@ impl Key for Evaluation {
                 None
             }
         });
+        let give_up_after = get("give-up-after").map_or(Some(default.give_up_after), |value| {
+            let read = value.as_u64().and_then(|count| usize::try_from(count).ok());
+            let read = read.filter(|count| (1..=MOST).contains(count));
+            if read.is_none() {
+                let reason = format!("must be a whole number from 1 to {MOST}");
+                reader.wrong_value("give-up-after", &path.join("give-up-after"), reason);
+            }
+            read
+        });
         let memory = get("memory").map(|value| {
             let read = value.as_str().and_then(size);
             if read.is_none() {
@@ -107,6 +127,7 @@ impl Key for Evaluation {
             timeout: timeout.flatten(),
             retries: retries?,
             on_failure: on_failure?,
+            give_up_after: give_up_after?,
             memory: memory.flatten(),
         })
     }
@@ -124,6 +145,7 @@ impl Key for Evaluation {
             "timeout": described(time, "How long one may take, such as 30s; none by default."),
             "retries": described(retries, "How often a failed one is tried again; 1 by default."),
             "on-failure": described(on_failure, "Go on without the value (skip, the default), or end the trial."),
+            "give-up-after": described(count_schema(), "A trial ends after this many failures in a row; 10 by default."),
             "memory": described(size, "How much memory a trial's process may hold, such as 2GB; no limit by default."),
         });
         described(
@@ -206,10 +228,12 @@ mod tests {
     #[test]
     fn what_a_plan_writes_is_what_it_reads() {
         assert_eq!(read("{}"), Ok(Evaluation::default()));
-        let text = "{ timeout: 1.5h, retries: 0, on-failure: stop, memory: 100MiB }";
+        let text = "{ timeout: 1.5h, retries: 0, on-failure: stop, give-up-after: 3, memory: 100MiB }";
         let evaluation = read(text).unwrap();
-        assert_eq!(evaluation.retries, 0);
+        assert_eq!((evaluation.retries, evaluation.give_up_after), (0, 3));
         assert_eq!(evaluation.on_failure, OnFailure::Stop);
+        let plain = serde_json::to_value(Evaluation::default()).unwrap();
+        assert_eq!(plain.get("give-up-after"), None, "older plans keep their hash");
         for evaluation in [evaluation, Evaluation::default()] {
             assert_eq!(read(&serde_json::to_string(&evaluation).unwrap()), Ok(evaluation));
         }
@@ -217,8 +241,9 @@ mod tests {
 
     #[test]
     fn every_mistake_is_told_at_once() {
-        let text = "{ timeout: soon, retries: -1, on-failure: cry, memory: 12, colour: red }";
+        let text =
+            "{ timeout: soon, retries: -1, on-failure: cry, give-up-after: 0, memory: 12, colour: red }";
         let mistakes = read(text).unwrap_err();
-        assert_eq!(mistakes.len(), 5, "{mistakes:?}");
+        assert_eq!(mistakes.len(), 6, "{mistakes:?}");
     }
 }

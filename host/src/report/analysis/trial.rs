@@ -293,10 +293,15 @@ impl SolverRecord {
     }
 
     fn add(&mut self, value: f64, followed: f64, best: f64, bound: Option<f64>) {
-        let difference = value - followed;
+        // 0 and −3e-11 are the same value: without a floor they would be 100 % apart.
+        let above = |other: f64| match value - other {
+            d if d.abs() <= SAME * (1.0 + value.abs()) => 0.0,
+            d => d,
+        };
+        let difference = above(followed);
         self.problems += 1;
         match difference {
-            d if d.abs() <= SAME * (1.0 + value.abs()) => self.equal += 1,
+            0.0 => self.equal += 1,
             d if d > 0.0 => self.lower += 1,
             _ => self.higher += 1,
         }
@@ -304,12 +309,28 @@ impl SolverRecord {
             self.improvement.add(100.0 * difference / value.abs());
         }
         if best != 0.0 {
-            self.gap_to_best.add(100.0 * (value - best) / best.abs());
+            self.gap_to_best.add(100.0 * above(best) / best.abs());
         }
         if let Some(bound) = bound {
             let size = value.abs().max(bound.abs());
             // A bound may lie above a value by rounding.
-            self.gap_to_bound.add(if size > 0.0 { (100.0 * (value - bound) / size).max(0.0) } else { 0.0 });
+            self.gap_to_bound.add(if size > 0.0 { (100.0 * above(bound) / size).max(0.0) } else { 0.0 });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_differ_by_rounding_alone_have_no_gap() {
+        let mut record = SolverRecord::new("psr", false, Sum::default());
+        record.add(0.0, -3e-11, -3e-11, Some(-3e-11));
+        assert_eq!((record.lower, record.equal, record.higher), (0, 1, 0));
+        assert_eq!((record.gap_to_best.sum, record.gap_to_bound.sum), (0.0, 0.0));
+        record.add(-1.0, -2.0, -2.0, Some(-4.0));
+        assert_eq!((record.lower, record.improvement.sum), (1, 100.0));
+        assert_eq!((record.gap_to_best.sum, record.gap_to_bound.sum), (50.0, 75.0));
     }
 }

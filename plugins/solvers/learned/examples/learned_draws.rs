@@ -1,7 +1,7 @@
 //! Who finds lower values of the functions that a surrogate draws, and how often each solver asks for a value:
 //!
 //!     cargo build --release
-//!     cargo run --release -p solver-learned --example draws heat 30 5 180
+//!     cargo run --release -p solver-learned --example learned_draws heat 30 5 180
 //!
 //! The surrogate, the number of bits of a low autocorrelation problem, the number of searches, and the number of descents
 //! that make `ascent` ask as often as `learned` does. Each search observes 20
