@@ -144,7 +144,7 @@ fn nothing_is_left_when_trial_guard_or_both_are_killed_with_the_host_or_without(
 
 /// `HOST_KILLS=200 cargo test -p host --test orphans -- --nocapture` makes at least that many.
 #[test]
-fn nothing_is_left_whichever_one_or_two_of_the_three_are_killed_at_a_random_moment() {
+fn nothing_is_left_whichever_of_the_three_is_killed_at_a_random_moment() {
     let wanted = std::env::var("HOST_KILLS").map_or(10, |count| count.parse().expect("a number of kills"));
     let random = &mut rng(20_261_118);
     let (mut kills, mut rounds, mut sleep) = ([0_usize; 3], 0, 500);
@@ -157,23 +157,13 @@ fn nothing_is_left_whichever_one_or_two_of_the_three_are_killed_at_a_random_mome
         let mut trials = run.trials();
         trials.sort_unstable();
         let three: Vec<u32> = std::iter::once(host.id()).chain(trials).collect();
-        let spared = random.random_range(0..three.len());
-        let alone = random.random_range(0..3) == 0;
-        let victims: Vec<usize> = match alone {
-            true => vec![spared],
-            false => (0..three.len()).filter(|&one| one != spared).collect(),
-        };
+        let victim = random.random_range(0..three.len());
         let before = run.strays();
-        // In one breath.
-        let numbers: Vec<String> = victims.iter().map(|&victim| three[victim].to_string()).collect();
-        let _ = Command::new("kill").arg("-KILL").args(&numbers).stderr(Stdio::null()).status();
-        victims.iter().for_each(|&victim| kills[victim] += 1);
-        if victims == [1, 2] {
-            // Only the host is left to clear up, and has to live until it has.
+        signal("-KILL", three[victim]);
+        kills[victim] += 1;
+        if victim != 0 {
+            // The host has to live until it has cleared up.
             within_a_minute("the old end", || run.strays().iter().all(|stray| !before.contains(stray)));
-        }
-        if !victims.contains(&0) {
-            std::thread::sleep(Duration::from_millis(random.random_range(0..200)));
             signal("-KILL", host.id());
             kills[0] += 1;
         }

@@ -72,7 +72,7 @@ fn failed_evaluations_are_recorded_kept_from_the_model_and_never_proposed_again(
     let _snapshots = snapshots::in_folder("runs");
     let plugins = build("faulty", &documented("```toml").replace("knapsack", "faulty"), FAULTY);
     let results = tempfile::tempdir().unwrap();
-    let manifest = "name: faulty\nbudget: { initial: 10, evaluations: 30 }\nbenchmark: faulty\nsurrogate: horseshoe\nsolver: psr\n";
+    let manifest = "name: faulty\nbudget: { initial: 10, evaluations: 30 }\nevaluation: { give-up-after: 40 }\nbenchmark: faulty\nsurrogate: horseshoe\nsolver: psr\n";
     let arguments = ["--plugin-dir", plugins.to_str().unwrap(), "--output", results.path().to_str().unwrap()];
     let run =
         support::output(&[&["run", "-", "--quiet", "--run-id", "r"], &arguments[..]].concat(), manifest);

@@ -128,8 +128,12 @@ const NEWER: Stage<'_> = Stage {
         },
         Patch {
             file: SURROGATE,
-            old: "    fn pending(&self) -> ROption<SharedRows>;",
-            new: "    fn pending(&self) -> ROption<SharedRows>;
+            old: "    fn noisy(&self) -> bool {
+        false
+    }",
+            new: "    fn noisy(&self) -> bool {
+        false
+    }
                 fn added(&self) -> u64 {
                     9
                 }",
