@@ -193,7 +193,7 @@ fn a_garbled_identity_is_refused_with_a_way_out_that_loses_nothing() {
     assert_snapshot!("the doctor finds what is not whole", hidden(host(&["doctor", folder], "")));
     let refused = host(&["run", "--resume", folder, "--quiet"], "");
     assert_snapshot!("a garbled identity is refused", hidden(refused));
-    // Another plan is not let in, whoever insists.
+    // Another plan is not let in, with or without the flag.
     std::fs::write(&journal, &text).unwrap();
     let other = manifest().replace("evaluations: 2", "evaluations: 3");
     let insist = ["run", "-", "--quiet", "--run-id", "begun", "--output", top.path().to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! No process of a trial outlives it, whoever is killed and whatever an objective starts; and none keeps the host waiting.
+//! No process of a trial outlives it, whichever is killed and whatever an objective starts; none keeps the host waiting.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 

@@ -306,7 +306,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&one, &link).unwrap();
         let (mut file, path) = open(&link.join("x")).unwrap();
-        // Whoever turns the link now is late.
+        // A link that is turned now is turned too late.
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink(&two, &link).unwrap();
         let mut text = String::new();
