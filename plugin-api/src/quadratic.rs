@@ -230,13 +230,30 @@ impl Quadratic {
 
     /// The pairs as a full symmetric matrix by rows, with zeros on the diagonal.
     pub fn symmetric(&self) -> Vec<f64> {
+        self.symmetric_by(self.dimension())
+    }
+
+    /// [`symmetric`](Self::symmetric) with rows of `width` numbers, at least as many as there are bits; the rest are 0.
+    ///
+    /// # Panics
+    /// Where the width is less than the dimension.
+    pub fn symmetric_by(&self, width: usize) -> Vec<f64> {
+        /// Rows and columns of a square that is copied at a time: a whole column of a large matrix does not fit into
+        /// the nearest cache.
+        const SQUARE: usize = 32;
         let n = self.dimension();
-        let mut matrix = vec![0.0; n * n];
+        assert!(width >= n, "rows of {width} numbers for {n} bits");
+        let mut matrix = vec![0.0; n * width];
         for i in 0..n {
-            for (offset, &a) in self.row(i).iter().enumerate() {
-                let j = i + 1 + offset;
-                matrix[i * n + j] = a;
-                matrix[j * n + i] = a;
+            matrix[i * width + i + 1..i * width + n].copy_from_slice(self.row(i));
+        }
+        for top in (0..n).step_by(SQUARE) {
+            for left in (top..n).step_by(SQUARE) {
+                for i in top..n.min(top + SQUARE) {
+                    for j in left.max(i + 1)..n.min(left + SQUARE) {
+                        matrix[j * width + i] = matrix[i * width + j];
+                    }
+                }
             }
         }
         matrix
@@ -363,6 +380,22 @@ mod tests {
     #[test]
     fn no_value_is_further_from_zero_than_the_magnitude() {
         assert_eq!(example().magnitude(), 30.0);
+    }
+
+    #[test]
+    fn the_symmetric_matrix_has_each_pair_twice_whatever_its_width() {
+        for n in [0, 1, 5, 31, 32, 33, 64, 101] {
+            let f = crate::testing::random_quadratic(&mut crate::rng(n as u64), n);
+            for width in [n, n + 3] {
+                let matrix = f.symmetric_by(width);
+                assert_eq!(matrix.len(), n * width);
+                for (i, row) in matrix.chunks(width.max(1)).enumerate() {
+                    let expected = |j| if i == j || j >= n { 0.0 } else { f.pair(i, j) };
+                    assert!(row.iter().enumerate().all(|(j, &a)| a == expected(j)), "{n} bits, row {i}");
+                }
+            }
+            assert_eq!(f.symmetric(), f.symmetric_by(n));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use plugin_api::{Bits, Quadratic, Result, Rng};
-use shared_cuts::{Grid, Reduced, magnitude, roof_dual};
+use shared_cuts::{Grid, Reduced, magnitude, roof_dual_while};
 use shared_semidefinite::{Spins, lower_bound_while, relax};
 
 /// What may be left between the value and the bound of a proven point, of the size of the function.
@@ -131,7 +131,12 @@ impl<'f> Tree<'f> {
         self.nodes += 1;
         let raised = |grid: &Option<Grid>, bound: f64| grid.as_ref().map_or(bound, |grid| grid.raise(bound));
         let part = Reduced::new(self.f, fixed.clone());
-        let roof = roof_dual(&part.function);
+        let Some(roof) = roof_dual_while(&part.function, more) else {
+            // Nothing more is known than of the part that it is half of.
+            let split = part.place(0);
+            self.open.push(Node { fixed, bound, slack, split, number });
+            return Ok(());
+        };
         let mut bound = bound.max(raised(&self.grid, (roof.bound - slack).next_down()));
         let slack = slack + roof.slack;
         part.fix(&mut fixed, &roof.fixed);

@@ -21,7 +21,9 @@ impl Grid {
             if coefficient.trunc() != coefficient || sum.is_nan() || sum > EXACT {
                 return None;
             }
-            step = greatest_common_divisor(coefficient.abs() as u64, step);
+            if coefficient != 0.0 {
+                step = greatest_common_divisor(coefficient.abs() as u64, step);
+            }
         }
         let whole = f.constant().trunc() == f.constant() && sum <= EXACT;
         (whole && step > 0).then(|| Self { constant: f.constant(), step: step as f64 })

@@ -36,16 +36,24 @@ pub struct Network {
 impl Network {
     /// A network with all terminals 0, from capacities of at least 0: that of the arc i→j at `i * nodes + j`.
     pub fn new(nodes: usize, capacities: Vec<f64>) -> Self {
+        Self::new_while(nodes, capacities, &|| true).expect("nothing ends it early")
+    }
+
+    /// [`new`](Self::new), unless `more` disagrees before it is done, which is asked at every node.
+    pub(crate) fn new_while(nodes: usize, capacities: Vec<f64>, more: &dyn Fn() -> bool) -> Option<Self> {
         assert_eq!(capacities.len(), nodes * nodes, "capacities for another number of nodes");
         let mut arcs = NodeSets::empty(nodes, nodes);
         for i in 0..nodes {
+            if !more() {
+                return None;
+            }
             let row = &capacities[i * nodes..(i + 1) * nodes];
             for (word, row) in arcs.row_mut(i).iter_mut().zip(row.chunks(64)) {
                 *word = row.iter().rev().fold(0, |word, &capacity| word << 1 | u64::from(capacity > 0.0));
             }
             arcs.remove(i, i);
         }
-        Self {
+        Some(Self {
             nodes,
             residuals: capacities,
             arcs,
@@ -54,7 +62,7 @@ impl Network {
             levels: NodeSets::empty(nodes.max(1), nodes),
             top: 0,
             active: NodeSets::empty(1, nodes),
-        }
+        })
     }
 
     /// Changes the terminals; the flow between the nodes stays.
@@ -71,12 +79,27 @@ impl Network {
     /// A push takes all of the excess or all of the residual and leaves an exact 0, so that no tolerance
     /// decides which arcs are saturated.
     pub fn maximize_flow(&mut self) {
-        let mut label = self.label_by_distance();
+        self.maximize_flow_while(&|| true);
+    }
+
+    /// [`maximize_flow`](Self::maximize_flow) for as long as `more` agrees, which is asked now and then. Answers whether the
+    /// flow is maximal; any flow is one to go on from.
+    pub fn maximize_flow_while(&mut self, more: &dyn Fn() -> bool) -> bool {
+        /// Nodes between two looks: each takes a few microseconds with thousands of nodes.
+        const OFTEN: u32 = 64;
+        let Some(mut label) = self.label_by_distance(more) else { return false };
+        let mut discharged = 0;
         loop {
             match self.active.first_common(0, self.levels.row(label)) {
-                Some(node) => label = self.discharge(node, label),
+                Some(node) => {
+                    discharged += 1;
+                    if discharged % OFTEN == 0 && !more() {
+                        return false;
+                    }
+                    label = self.discharge(node, label);
+                }
                 None if label > 0 => label -= 1,
-                None => return,
+                None => return true,
             }
         }
     }
@@ -89,14 +112,19 @@ impl Network {
     /// The nodes on the sink's side of a minimum cut, once the flow is maximal. Of several minimum cuts, the
     /// one with the fewest such nodes: those that still reach a node below 0.
     pub fn sink_side(&mut self) -> Vec<bool> {
-        self.label_by_distance();
+        self.sink_side_while(&|| true).expect("nothing ends it early")
+    }
+
+    /// [`sink_side`](Self::sink_side), unless `more` disagrees before it is known.
+    pub(crate) fn sink_side_while(&mut self, more: &dyn Fn() -> bool) -> Option<Vec<bool>> {
+        self.label_by_distance(more)?;
         let mut side = vec![false; self.nodes];
         for level in 0..=self.top {
             for (bits, &word) in side.chunks_mut(64).zip(self.levels.row(level)) {
                 bits.iter_mut().enumerate().for_each(|(i, bit)| *bit |= word >> i & 1 == 1);
             }
         }
-        side
+        Some(side)
     }
 
     /// What the flow leaves of the capacities, as [`new`](Self::new) takes them.
@@ -104,8 +132,9 @@ impl Network {
         &self.residuals
     }
 
-    /// Labels each node with its distance to a node below 0, and answers the highest label of an active node.
-    fn label_by_distance(&mut self) -> usize {
+    /// Labels each node with its distance to a node below 0, and answers the highest label of an active node; `None` where
+    /// `more`, which is asked at each distance, ends it early.
+    fn label_by_distance(&mut self, more: &dyn Fn() -> bool) -> Option<usize> {
         self.levels.clear();
         self.active.clear();
         self.top = 0;
@@ -119,6 +148,9 @@ impl Network {
         }
         let mut highest = 0;
         for distance in 1..self.nodes {
+            if !more() {
+                return None;
+            }
             unlabelled.retain(|&i| {
                 let reaches = self.arcs.meets(i, self.levels.row(distance - 1));
                 if reaches {
@@ -135,7 +167,7 @@ impl Network {
                 break;
             }
         }
-        highest
+        Some(highest)
     }
 
     /// Pushes the excess of an active node on, and raises the node's label as long as something is left.

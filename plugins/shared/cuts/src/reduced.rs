@@ -15,6 +15,9 @@ impl Reduced {
     /// sizes add up to no more than those of all coefficients.
     pub fn new(f: &Quadratic, fixed: Vec<Option<bool>>) -> Self {
         let free: Vec<usize> = (0..fixed.len()).filter(|&i| fixed[i].is_none()).collect();
+        if free.len() == fixed.len() {
+            return Self { function: f.clone(), free, fixed };
+        }
         let set: Vec<usize> = (0..fixed.len()).filter(|&i| fixed[i] == Some(true)).collect();
         let mut constant = f.constant();
         for (k, &i) in set.iter().enumerate() {
@@ -25,7 +28,8 @@ impl Reduced {
         function.add_constant(constant);
         for (k, i) in free.iter().enumerate() {
             function.add_linear(k, linear(i));
-            (k + 1..free.len()).for_each(|l| function.add_pair(k, l, f.pair(*i, free[l])));
+            let row = f.row(*i);
+            (k + 1..free.len()).for_each(|l| function.add_pair(k, l, row[free[l] - i - 1]));
         }
         Self { function, free, fixed }
     }

@@ -57,11 +57,20 @@ impl<'f> Relaxation<'f> {
 
     /// Minimizes the relaxed function, starting from the flow of the cut before.
     pub fn cut(&mut self) -> Cut {
+        self.cut_while(&|| true).expect("nothing ends it early")
+    }
+
+    /// [`cut`](Self::cut), unless `more` disagrees before it is done, which is asked now and then. Any flow proves a
+    /// [bound](Self::proven_bound), that of half a cut too.
+    pub fn cut_while(&mut self, more: &dyn Fn() -> bool) -> Option<Cut> {
         self.update_terminals();
         self.network.set_terminals(&self.terminals);
-        self.network.maximize_flow();
+        if !self.network.maximize_flow_while(more) {
+            return None;
+        }
         let relaxed_minimum = self.f.constant() - self.relaxed + self.network.minimum();
-        Cut { bits: self.network.sink_side().into(), relaxed_minimum }
+        let side = self.network.sink_side_while(more)?;
+        Some(Cut { bits: side.into(), relaxed_minimum })
     }
 
     /// Moves the parameters by `step` along the subgradient of the relaxed minimum at `bits`,
@@ -250,6 +259,24 @@ mod tests {
             let cut = relaxation.cut();
             let below = cut.relaxed_minimum - relaxation.proven_bound();
             assert!(below > 0.0 && below < 2.0 * rounding(&f), "{below} at {n} bits");
+        }
+    }
+
+    #[test]
+    fn a_cut_that_is_cut_short_proves_a_bound_and_can_be_gone_on_with() {
+        for seed in 0..20 {
+            let f = random_quadratic(&mut rng(seed), 12);
+            let exact = minimum(&Problem::new(f.clone()));
+            let whole = Relaxation::new(&f, parameters(&f, seed)).cut();
+            for looks in 0..8_u64 {
+                let left = std::cell::Cell::new(looks);
+                let mut relaxation = Relaxation::new(&f, parameters(&f, seed));
+                let early = relaxation.cut_while(&|| left.replace(left.get().saturating_sub(1)) > 0);
+                assert!(looks > 0 || early.is_none(), "a deadline that has passed");
+                assert!(relaxation.proven_bound() <= exact);
+                let cut = relaxation.cut();
+                assert_eq!(cut.bits, whole.bits);
+            }
         }
     }
 

@@ -8,8 +8,12 @@ use plugin_api::{Acquisition, BitMatrix, Bits, Constraint, Layout};
 
 use crate::Best;
 
-/// Points of one call for the second move of exchanges: few enough for the memory that the gains take.
-const BATCH: usize = 256;
+/// How many points of `n` bits a function is asked about at a time: few enough for the memory that gains take, and for a
+/// limit on time to be kept where a value is a sum over all pairs of thousands of bits.
+pub fn batch(n: usize) -> usize {
+    const MOST: usize = 256;
+    (MOST * 500 * 500 / (n * n).max(1)).clamp(1, MOST)
+}
 
 /// Descents of one function under the rules of one layout.
 pub struct Descents<'a> {
@@ -89,17 +93,28 @@ impl<'a> Descents<'a> {
     /// Each point takes its best move; those without one that gains are done. `best` sees where they go, and those
     /// neighbours on the way that are better than all it has seen.
     pub fn step(&mut self, best: &mut Best<'_>) {
+        self.step_while(best, &|| true);
+    }
+
+    /// [`step`](Self::step), unless `more` disagrees before all moves are known, which is asked now and then: then all points
+    /// stay where they are, and `best` has seen some of the neighbours. Answers whether the step was taken.
+    pub fn step_while(&mut self, best: &mut Best<'_>, more: &dyn Fn() -> bool) -> bool {
         let n = self.layout.dimension();
-        let mut points = BitMatrix::new(n);
-        self.active.iter().for_each(|&path| points.push(&self.paths[path].bits));
-        let gains = self.gains(&points);
         let mut next = Vec::with_capacity(self.active.len());
-        for (row, &path) in self.active.iter().enumerate() {
-            let gains = gains.row(row);
-            next.push(self.best_move(&self.paths[path], gains.as_slice().unwrap_or_default(), best));
+        for paths in self.active.clone().chunks(batch(n)) {
+            if !next.is_empty() && !more() {
+                return false;
+            }
+            let mut points = BitMatrix::new(n);
+            paths.iter().for_each(|&path| points.push(&self.paths[path].bits));
+            let gains = self.gains(&points);
+            for (row, &path) in paths.iter().enumerate() {
+                let gains = gains.row(row);
+                next.push(self.best_move(&self.paths[path], gains.as_slice().unwrap_or_default(), best));
+            }
         }
-        if !self.counting.is_empty() {
-            self.exchange(&mut next, best);
+        if !self.counting.is_empty() && !self.exchange(&mut next, best, more) {
+            return false;
         }
         let active = std::mem::take(&mut self.active);
         for (path, next) in active.into_iter().zip(next) {
@@ -113,6 +128,7 @@ impl<'a> Descents<'a> {
                 }
             }
         }
+        true
     }
 
     fn gains(&mut self, points: &BitMatrix) -> Array2<f64> {
@@ -145,8 +161,14 @@ impl<'a> Descents<'a> {
         next
     }
 
-    /// For points without a move that gains: the best two moves of which the first alone breaks a rule that counts.
-    fn exchange(&mut self, next: &mut [Option<(f64, Bits)>], best: &mut Best<'_>) {
+    /// For points without a move that gains: the best two moves of which the first alone breaks a rule that counts. `false`
+    /// where `more` ends it early.
+    fn exchange(
+        &mut self,
+        next: &mut [Option<(f64, Bits)>],
+        best: &mut Best<'_>,
+        more: &dyn Fn() -> bool,
+    ) -> bool {
         let groups = self.layout.groups();
         // Which point, and where its first move leads.
         let mut halfway: Vec<(usize, Bits)> = Vec::new();
@@ -157,7 +179,10 @@ impl<'a> Descents<'a> {
             halfway.extend(moves.map(|moved| (row, moved)));
         }
         let mut exchanged: Vec<Option<(f64, Bits)>> = vec![None; next.len()];
-        for batch in halfway.chunks(BATCH) {
+        for batch in halfway.chunks(batch(self.layout.dimension())) {
+            if !more() {
+                return false;
+            }
             let mut points = BitMatrix::new(self.layout.dimension());
             batch.iter().for_each(|(_, bits)| points.push(bits));
             let mut values = vec![0.0; points.len()];
@@ -184,6 +209,7 @@ impl<'a> Descents<'a> {
                 *next = Some((value, bits));
             }
         }
+        true
     }
 }
 
@@ -329,6 +355,46 @@ mod tests {
         ) {
             self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             self.0.move_gains(points, groups, gains);
+        }
+    }
+
+    #[test]
+    fn a_step_that_is_cut_short_moves_no_point_and_can_be_taken_later() {
+        // So many bits that the function is asked about one point at a time.
+        let (n, layout) = (8001, Layout::free(8001));
+        assert_eq!(batch(n), 1);
+        let f = Acquisition::General(Arc::new(Ones(n)));
+        let starts: Vec<Bits> = (1..4).map(|k| (0..n).map(|i| i < k).collect()).collect();
+        let none = BitMatrix::new(n);
+        let (mut best, mut descents) = (Best::new(&none), Descents::new(&f, &layout));
+        starts.iter().for_each(|start| assert!(descents.add(f.value(start), start.clone())));
+        for looks in 0..2_u32 {
+            let left = std::cell::Cell::new(looks);
+            let more = || left.replace(left.get().saturating_sub(1)) > 0;
+            assert!(!descents.step_while(&mut best, &more));
+            assert!(descents.ends().map(|(_, end)| end).eq(&starts));
+        }
+        assert!(descents.step_while(&mut best, &|| true));
+        assert_eq!(best.bits().expect("neighbours were seen"), Bits::zeros(n));
+    }
+
+    /// The number of bits set.
+    struct Ones(usize);
+
+    impl Function for Ones {
+        fn dimension(&self) -> usize {
+            self.0
+        }
+        fn value(&self, bits: &[bool]) -> f64 {
+            bits.iter().filter(|&&bit| bit).count() as f64
+        }
+        fn move_gains(
+            &self,
+            points: plugin_api::ndarray::ArrayView2<'_, bool>,
+            _groups: &[Range<usize>],
+            mut gains: plugin_api::ndarray::ArrayViewMut2<'_, f64>,
+        ) {
+            gains.zip_mut_with(&points, |gain, &bit| *gain = if bit { -1.0 } else { 1.0 });
         }
     }
 

@@ -9,4 +9,4 @@ mod best; // the best point seen
 mod descents; // the algorithm
 
 pub use best::Best;
-pub use descents::{Descents, make_move};
+pub use descents::{Descents, batch, make_move};

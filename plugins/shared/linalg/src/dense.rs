@@ -20,9 +20,21 @@ impl DenseFactor {
     ///
     /// # Panics
     /// Where the matrix has another size.
-    pub fn new(mut matrix: Vec<f64>, size: usize) -> Result<Self, NotPositiveDefinite> {
-        factor_in_place(&mut matrix, size)?;
-        Ok(Self { transposed: matrix, size })
+    pub fn new(matrix: Vec<f64>, size: usize) -> Result<Self, NotPositiveDefinite> {
+        Ok(Self::new_while(matrix, size, || true)?.expect("nothing ends it early"))
+    }
+
+    /// [`new`](Self::new) for as long as `more` agrees, as [`factor_while`] asks; `None` where it does not to the end.
+    ///
+    /// # Panics
+    /// Where the matrix has another size.
+    pub fn new_while(
+        mut matrix: Vec<f64>,
+        size: usize,
+        more: impl FnMut() -> bool,
+    ) -> Result<Option<Self>, NotPositiveDefinite> {
+        let done = factor_while(&mut matrix, size, more)?;
+        Ok(done.then_some(Self { transposed: matrix, size }))
     }
 
     /// Solves Lx = b in place.

@@ -61,10 +61,17 @@ impl<'f> Landscape<'f> {
 
     /// Turns over the bit that gains most, until none gains.
     pub fn descend(&mut self) {
-        loop {
+        self.descend_while(&|| true);
+    }
+
+    /// [`descend`](Self::descend) for as long as `more` agrees, which is asked now and then.
+    pub fn descend_while(&mut self, more: &dyn Fn() -> bool) {
+        /// Flips between two looks: each takes a few microseconds with thousands of bits.
+        const OFTEN: u64 = 64;
+        for flips in 1_u64.. {
             let gains = (0..self.bits.len()).map(|i| (i, self.flip_gain(i)));
             let (best, gain) = gains.fold((0, 0.0), |best, next| if next.1 < best.1 { next } else { best });
-            if gain >= -self.least {
+            if gain >= -self.least || flips.is_multiple_of(OFTEN) && !more() {
                 return;
             }
             self.flip(best);
@@ -117,6 +124,17 @@ mod tests {
             assert!((0..20).all(|i| f.flip_gain(&bits, i) > -1e-10), "{bits}");
             assert!(f.value(&bits) <= f.value(&start));
         }
+    }
+
+    #[test]
+    fn a_descent_that_is_cut_short_is_lower_than_its_start() {
+        let f = random_quadratic(&mut rng(3), 300);
+        let start = Layout::free(300).random(&mut rng(4));
+        let mut landscape = Landscape::new(&f);
+        landscape.set(&start);
+        landscape.descend_while(&|| false);
+        let (early, end) = (f.value(landscape.bits()), f.value(&descended(&f, &start)));
+        assert!(end < early && early < f.value(&start), "{end}, {early}");
     }
 
     #[test]

@@ -54,12 +54,10 @@ impl<'f> Walker<'f> {
     pub fn new(f: &'f Quadratic) -> Self {
         let n = f.dimension();
         let width = n.next_multiple_of(LANES);
-        let mut pairs = vec![0.0; n * width];
+        let pairs = f.symmetric_by(width);
         let mut reach: Vec<f64> = f.linear().iter().map(|b| b.abs()).collect();
         for i in 0..n {
             for (j, &a) in (i + 1..).zip(f.row(i)) {
-                pairs[i * width + j] = a;
-                pairs[j * width + i] = a;
                 reach[i] += a.abs();
                 reach[j] += a.abs();
             }

@@ -19,16 +19,17 @@ pub fn lower_bound(spins: &Spins, duals: &[f64]) -> Option<f64> {
     lower_bound_while(spins, duals, || true)
 }
 
-/// [`lower_bound`] for as long as `more` agrees: what was proven until then holds, however loose it is.
+/// [`lower_bound`] for as long as `more` agrees. What was proven until then holds, however loose it is, and so does
+/// −Σ|Cᵢⱼ|, which is what remains where there was no time for more.
 pub fn lower_bound_while(spins: &Spins, duals: &[f64], mut more: impl FnMut() -> bool) -> Option<f64> {
     let size = spins.size();
-    let radius = |i: usize| spins.row(i).iter().map(|c| c.abs()).sum::<f64>() + duals[i].abs();
+    let radii: Vec<f64> = (0..size).map(|i| spins.row(i).iter().map(|c| c.abs()).sum()).collect();
     // With this δ, S is diagonally dominant.
-    let largest = 2.0 * (0..size).map(radius).fold(0.0, f64::max);
+    let largest = 2.0 * radii.iter().zip(duals).map(|(radius, y)| radius + y.abs()).fold(0.0, f64::max);
     let (sum, sizes) = duals.iter().fold((0.0, 0.0), |(sum, sizes), y| (sum + y, sizes + y.abs()));
     let n = size as f64;
 
-    let (mut shift, mut trace) = (0.0, 0.0);
+    let (mut shift, mut trace, mut whole) = (0.0, 0.0, true);
     if largest > 0.0 {
         // δ = largest / 2^halvings: bisection for the most halvings that leave S positive definite.
         let (mut possible, mut impossible) = (0, 53);
@@ -47,11 +48,16 @@ pub fn lower_bound_while(spins: &Spins, duals: &[f64], mut more: impl FnMut() ->
                 Err(_) => impossible = middle,
             }
         }
+        whole = impossible - possible == 1;
         shift = shift_after(possible);
         trace = duals.iter().map(|y| (shift - y).abs()).sum();
     }
     let margin = 4.0 * (n + 3.0) * (f64::EPSILON / 2.0);
-    let form = sum - n * shift - margin * (spins.weight + sizes + n * trace);
+    let mut form = sum - n * shift - margin * (spins.weight + sizes + n * trace);
+    if !whole {
+        let total: f64 = radii.iter().sum();
+        form = form.max(-total - margin * (spins.weight + total));
+    }
     let bound = spins.value(form) - margin * spins.constant.abs();
     bound.is_finite().then(|| bound.next_down().next_down())
 }

@@ -39,7 +39,6 @@ impl Spins {
 
         // xᵢ = (1 + zᵢ)/2:  bᵢxᵢ = bᵢ/2 + bᵢ/2·zᵢ  and  aᵢⱼxᵢxⱼ = aᵢⱼ/4·(1 + zᵢ + zⱼ + zᵢzⱼ).
         let size = n + 1;
-        let mut matrix = vec![0.0; size * size];
         let mut field: Vec<f64> = f.linear().iter().map(|b| b * scale / 2.0).collect();
         let (mut offset, mut weight) = (0.0, 0.0);
         for i in 0..n {
@@ -47,8 +46,6 @@ impl Spins {
             let (mut row_offset, mut row_weight) = (b / 2.0, b.abs());
             for (j, a) in (i + 1..).zip(f.row(i)) {
                 let a = a * scale;
-                matrix[i * size + j] = a / 8.0;
-                matrix[j * size + i] = a / 8.0;
                 field[i] += a / 4.0;
                 field[j] += a / 4.0;
                 row_offset += a / 4.0;
@@ -57,6 +54,9 @@ impl Spins {
             offset += row_offset;
             weight += row_weight;
         }
+        let mut matrix = f.symmetric_by(size);
+        matrix.iter_mut().for_each(|a| *a = *a * scale / 8.0);
+        matrix.resize(size * size, 0.0);
         for (i, h) in field.iter().enumerate() {
             matrix[i * size + n] = h / 2.0;
             matrix[n * size + i] = h / 2.0;

@@ -14,6 +14,7 @@ mod runs;
 
 use landscape::{GeneralLandscape, QuadraticLandscape};
 use options::Options;
+use runs::Limits;
 
 export_solver!("annealing", |options: Options| options.checked().map(|options| Annealing { options }));
 
@@ -24,12 +25,15 @@ struct Annealing {
 impl Solver for Annealing {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
         let rng = &mut rng(seed);
+        // From here on: thousands of bits take a while to make a landscape of.
+        let limits = Limits::new(problem);
         match problem.objective() {
             Acquisition::Quadratic(f) => {
-                Ok(runs::minimize(&mut QuadraticLandscape::new(f), problem, &self.options, rng))
+                Ok(runs::minimize(&mut QuadraticLandscape::new(f), problem, limits, &self.options, rng))
             }
             Acquisition::General(f) => {
-                Ok(runs::minimize(&mut GeneralLandscape::new(f.as_ref()), problem, &self.options, rng))
+                let landscape = &mut GeneralLandscape::new(f.as_ref());
+                Ok(runs::minimize(landscape, problem, limits, &self.options, rng))
             }
             other => Err(Error::new(format!("a {} function, which is not known here", other.kind()))),
         }

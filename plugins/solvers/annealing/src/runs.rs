@@ -15,12 +15,12 @@ const SAMPLES: u64 = 5;
 pub(crate) fn minimize(
     landscape: &mut impl Landscape,
     problem: &Problem,
+    mut limits: Limits,
     options: &Options,
     rng: &mut Rng,
 ) -> Answer {
     let layout = problem.layout();
     let moves = moves(layout);
-    let mut limits = Limits::new(problem);
     let scale = typical_gain(landscape, layout, &moves, &mut limits, rng);
     let first = problem.starts().rows().next().filter(|bits| layout.keeps_groups(bits));
     let mut start = first.map_or_else(|| layout.random(rng), Bits::from);
@@ -101,7 +101,8 @@ fn run(
     }
 }
 
-struct Limits {
+/// How far all runs together may go.
+pub(crate) struct Limits {
     sweeps: u64,
     most: u64,
     deadline: Option<(Instant, Duration)>,
@@ -109,7 +110,8 @@ struct Limits {
 }
 
 impl Limits {
-    fn new(problem: &Problem) -> Self {
+    /// The limits of `problem`, from now on.
+    pub(crate) fn new(problem: &Problem) -> Self {
         let deadline = problem.time_limit().map(|limit| (Instant::now(), limit));
         Self { sweeps: 0, most: problem.work_limit().unwrap_or(u64::MAX), deadline, stop: Stop::Done }
     }

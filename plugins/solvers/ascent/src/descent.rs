@@ -3,26 +3,28 @@
 use std::time::Instant;
 
 use plugin_api::{Answer, Problem, Result, Rng, Stop};
-use shared_descent::{Best, Descents};
+use shared_descent::{Best, Descents, batch};
 
 use crate::candidates::candidates;
 use crate::options::Options;
 
-/// Points of one call for values: few enough that a limit on time is kept.
-const BATCH: usize = 256;
+/// The share of the time that the candidates may take: of thousands of bits, looking at all of them would leave none for the
+/// descents.
+const OF_CANDIDATES: f64 = 0.3;
 
 pub(crate) fn minimize(problem: &Problem, options: &Options, rng: &mut Rng) -> Result<Answer> {
     let deadline = problem.time_limit().map(|limit| (Instant::now(), limit));
-    let late = || deadline.is_some_and(|(start, limit)| start.elapsed() >= limit);
+    let within = |share: f64| deadline.is_none_or(|(start, limit)| start.elapsed() < limit.mul_f64(share));
+    let in_time = || within(1.0);
     let points = candidates(problem, options, rng)?;
     let mut best = Best::new(problem.unwanted());
-    let (mut values, mut stop) = (Vec::new(), Stop::Done);
-    for first in (0..points.len()).step_by(BATCH) {
-        if first > 0 && late() {
-            stop = Stop::Time;
+    let mut values = Vec::new();
+    let at_once = batch(problem.dimension());
+    for first in (0..points.len()).step_by(at_once) {
+        if first > 0 && !within(OF_CANDIDATES) {
             break;
         }
-        let batch = first..points.len().min(first + BATCH);
+        let batch = first..points.len().min(first + at_once);
         values.resize(batch.end, f64::NAN);
         let rows = points.view().slice_move(plugin_api::ndarray::s![batch.clone(), ..]);
         problem.objective().values(rows, &mut values[batch]);
@@ -38,15 +40,17 @@ pub(crate) fn minimize(problem: &Problem, options: &Options, rng: &mut Rng) -> R
         }
     }
     let mut steps = 0;
-    while stop == Stop::Done && !descents.done() {
+    let mut stop = if values.len() < points.len() { Stop::Time } else { Stop::Done };
+    while !descents.done() {
         if problem.work_limit().is_some_and(|limit| steps >= limit) {
             stop = Stop::Work;
-        } else if late() {
-            stop = Stop::Time;
-        } else {
-            steps += 1;
-            descents.step(&mut best);
+            break;
         }
+        if !in_time() || !descents.step_while(&mut best, &in_time) {
+            stop = Stop::Time;
+            break;
+        }
+        steps += 1;
     }
     let bits = best.bits().expect("the candidates were seen");
     let value = problem.objective().value(&bits);

@@ -40,7 +40,7 @@ impl Solver for BranchAndBound {
         let mut search = Search::new(f, Settings::of_dimension(n));
         search.start_from(problem.starts().rows().next().map_or_else(|| Bits::zeros(n), Bits::from));
         while !search.is_done() && in_time() {
-            search.walk(u64::MAX, rng);
+            search.walk_while(u64::MAX, rng, &in_time);
         }
         let (_, bits) = search.best().expect("the first point has a finite value");
         let mut tree = Tree::new(f, bits.clone());
@@ -55,7 +55,7 @@ impl Solver for BranchAndBound {
             if !in_time() {
                 break Stop::Time;
             }
-            tree.step(most.min(self.0.nodes) - tree.nodes(), rng)?;
+            tree.step_while(most.min(self.0.nodes) - tree.nodes(), rng, &in_time)?;
         };
         let (value, bits) = tree.best();
         let answer = Answer::new(bits.clone(), value)

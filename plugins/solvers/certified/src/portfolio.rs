@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use plugin_api::{Bits, Quadratic, Result, Rng, Stop};
 use shared_branching::{Tree, is_closed};
-use shared_cuts::{Grid, Reduced, Relaxation, magnitude, roof_dual};
+use shared_cuts::{Evident, Grid, MANY, Reduced, Relaxation, evident, magnitude, roof_dual_while};
 use shared_one_flip::{Search, Settings};
 use shared_semidefinite::{Spins, lower_bound_while, relax};
 
@@ -14,6 +14,8 @@ use crate::options::Options;
 const MOST_BITS_OF_ROOF: usize = 4000;
 /// The relaxation is solved once a sweep gains no more than this part of its value.
 const TOLERANCE: f64 = 1e-6;
+/// The share of the time after which the relaxation is swept no more.
+const SWEEPS: f64 = 0.6;
 /// How far a search may go.
 pub(crate) struct Limits {
     pub(crate) moves: u64,
@@ -45,7 +47,7 @@ pub(crate) struct Certificate {
 
 /// Minimizes `f`, whose coefficients add up to a finite number.
 ///
-/// The roof dual fixes bits and bounds. What is left of the function is searched from `start` and from the point of
+/// Of many bits, the evident ones are fixed first. The roof dual fixes bits and bounds. What is left of the function is searched from `start` and from the point of
 /// psr's first cut, by one tabu walk; then bounded by the semidefinite relaxation; then searched by as many
 /// walks as it takes; then branched on. All of it ends where bound and value meet.
 pub(crate) fn minimize(
@@ -61,25 +63,31 @@ pub(crate) fn minimize(
     let raised = |bound: f64| grid.as_ref().map_or(bound, |grid| grid.raise(bound));
     let closed = |value: f64, bound: f64| is_closed(f, size, value, bound);
 
-    let (mut bound, mut slack, mut fixed) = (f64::NEG_INFINITY, 0.0, vec![None; n]);
-    if n <= MOST_BITS_OF_ROOF && limits.time_is_left() {
-        let roof = roof_dual(f);
-        (bound, slack, fixed) = (raised(roof.bound), roof.slack, roof.fixed);
-    } else if n > MOST_BITS_OF_ROOF {
-        // What no pair touches is decided by itself; what is left may be small.
-        fixed = isolated(f);
-        let sizes = f.linear().iter().zip(&fixed).filter(|(_, fixed)| fixed.is_some());
-        slack = 2.0 * f64::EPSILON * n as f64 * sizes.map(|(b, _)| b.abs()).sum::<f64>();
+    let (mut bound, in_time) = (f64::NEG_INFINITY, || limits.time_is_left());
+    let Evident { mut fixed, mut slack } = match n > MANY {
+        true => evident(f, &in_time),
+        false => Evident { fixed: vec![None; n], slack: 0.0 },
+    };
+    let part = Reduced::new(f, fixed.clone());
+    let dual = (part.function.dimension() <= MOST_BITS_OF_ROOF && in_time())
+        .then(|| roof_dual_while(&part.function, &in_time));
+    if let Some(roof) = dual.flatten() {
+        let proven = if slack > 0.0 { (roof.bound - slack).next_down() } else { roof.bound };
+        bound = raised(proven);
+        slack += roof.slack;
+        part.fix(&mut fixed, &roof.fixed);
     }
     let reduced = Reduced::new(f, fixed);
+    drop(part);
     let g = &reduced.function;
     let free = g.dimension();
 
     let usual = Settings::of_dimension(free);
     let mut search =
         Search::new(g, Settings { idle_walks: usual.idle_walks.saturating_mul(options.effort), ..usual });
-    if free <= MOST_BITS_OF_ROOF {
-        search.start_from(Relaxation::new(g, vec![0.5; g.pairs().len()]).cut().bits);
+    if free <= MOST_BITS_OF_ROOF && in_time() {
+        let mut relaxation = Relaxation::new(g, vec![0.5; g.pairs().len()]);
+        relaxation.cut_while(&in_time).into_iter().for_each(|cut| search.start_from(cut.bits));
     }
     if let Some(start) = start {
         search.start_from(reduced.restrict(start));
@@ -115,7 +123,8 @@ pub(crate) fn minimize(
                 }
                 None => {
                     (bounded, all_bounded) = (1, true);
-                    semidefinite_bound(g, limits, rng)?
+                    // Later than this, there would be time for its matrix alone.
+                    if limits.share_is_left(SWEEPS) { semidefinite_bound(g, limits, rng)? } else { None }
                 }
             };
             // The minimum of the whole may be lower by what the fixed bits cost.
@@ -140,23 +149,12 @@ pub(crate) fn minimize(
     })
 }
 
-/// The values of all bits that no pair touches.
-fn isolated(f: &Quadratic) -> Vec<Option<bool>> {
-    let mut touched = vec![false; f.dimension()];
-    for i in 0..f.dimension() {
-        for (j, _) in (i + 1..).zip(f.row(i)).filter(|(_, a)| **a != 0.0) {
-            (touched[i], touched[j]) = (true, true);
-        }
-    }
-    f.linear().iter().zip(touched).map(|(&b, touched)| (!touched).then_some(b < 0.0)).collect()
-}
-
 /// The bound of the whole space, as far as time allows.
 fn semidefinite_bound(g: &Quadratic, limits: &Limits, rng: &mut Rng) -> Result<Option<f64>> {
     let spins = Spins::new(g)?;
     let most = most_sweeps(g.dimension());
     // The factorizations take their part of the time: without them the relaxation proves nothing.
-    let relaxation = relax(&spins, TOLERANCE, rng, |done| done < most && limits.share_is_left(0.6));
+    let relaxation = relax(&spins, TOLERANCE, rng, |done| done < most && limits.share_is_left(SWEEPS));
     let duals = relaxation.duals_while(&spins, || limits.share_is_left(0.7));
     Ok(lower_bound_while(&spins, &duals, || limits.share_is_left(0.95)))
 }

@@ -72,14 +72,24 @@ impl Heuristic {
         (1.0 / n.max(1.0).sqrt(), 1.0 / (0.5 * n * (n - 1.0)).max(1.0).sqrt())
     }
 
-    /// φ of a point at this many bits from the incumbent.
-    pub(crate) fn features(&self, bits: &[bool], distance: usize) -> Vec<f64> {
+    /// φ of a point at this many bits from the incumbent, unless `more` disagrees before it is there.
+    pub(crate) fn features_while(
+        &self,
+        bits: &[bool],
+        distance: usize,
+        more: &dyn Fn() -> bool,
+    ) -> Option<Vec<f64>> {
+        /// Rows of pairs between two looks.
+        const OFTEN: usize = 64;
         let (n, buckets) = (self.dimension, self.buckets());
         let (one, two) = self.scales();
         let spin = |i: usize| if bits[i] { 1.0 } else { -1.0 };
         let mut features = vec![0.0; self.weights.len()];
         for i in 0..n {
             features[i] = one * spin(i);
+            if i % OFTEN == OFTEN - 1 && !more() {
+                return None;
+            }
             for j in i + 1..n {
                 let (bucket, sign) = hashed(i, j, buckets);
                 features[n + bucket] += two * sign * spin(i) * spin(j);
@@ -88,7 +98,7 @@ impl Heuristic {
         let share = |count: usize| count as f64 / n.max(1) as f64;
         features[n + buckets] = share(bits.iter().filter(|&&bit| bit).count());
         features[n + buckets + 1] = share(distance);
-        features
+        Some(features)
     }
 
     /// H as a function of bits, but for a constant.
@@ -113,8 +123,14 @@ impl Heuristic {
     }
 
     /// Learns to rank: the logistic loss of the difference of H, over all pairs of examples that can be compared, by
-    /// stochastic gradient descent in a random order.
-    pub(crate) fn learn(&mut self, examples: &[Example], training: &Training, rng: &mut Rng) {
+    /// stochastic gradient descent in a random order, for as long as `more` agrees, which is asked at each pair.
+    pub(crate) fn learn_while(
+        &mut self,
+        examples: &[Example],
+        training: &Training,
+        rng: &mut Rng,
+        more: &dyn Fn() -> bool,
+    ) {
         let mut pairs = Vec::new();
         for (i, one) in examples.iter().enumerate() {
             for (j, other) in examples[..i].iter().enumerate().filter(|(_, other)| other.among == one.among) {
@@ -133,6 +149,9 @@ impl Heuristic {
                 pairs.swap(last, rng.random_range(0..=last));
             }
             for &(better, worse) in &pairs {
+                if !more() {
+                    return;
+                }
                 let (better, worse) = (&examples[better].features, &examples[worse].features);
                 let ahead: f64 =
                     self.weights.iter().zip(better.iter().zip(worse)).map(|(w, (b, o))| w * (o - b)).sum();
@@ -174,6 +193,10 @@ mod tests {
         one.iter().zip(other).map(|(a, b)| a * b).sum()
     }
 
+    fn all_features(heuristic: &Heuristic, bits: &[bool], distance: usize) -> Vec<f64> {
+        heuristic.features_while(bits, distance, &|| true).expect("time")
+    }
+
     #[test]
     fn the_function_is_the_product_of_weights_and_features() {
         let mut random = rng(1);
@@ -183,8 +206,9 @@ mod tests {
             let mut point = || Layout::free(n).random(&mut random);
             let incumbent = point();
             let f = heuristic.function(Some(&incumbent));
-            let h =
-                |x: &[bool]| product(heuristic.weights(), &heuristic.features(x, distance(x, &incumbent)));
+            let h = |x: &[bool]| {
+                product(heuristic.weights(), &all_features(&heuristic, x, distance(x, &incumbent)))
+            };
             let origin = point();
             for _ in 0..20 {
                 let x = point();
@@ -201,7 +225,7 @@ mod tests {
             let mut random = rng(2);
             let (mut bits, mut pairs) = (0.0, 0.0);
             for _ in 0..200 {
-                let features = heuristic.features(&Layout::free(n).random(&mut random), 0);
+                let features = all_features(&heuristic, &Layout::free(n).random(&mut random), 0);
                 bits += product(&features[..n], &features[..n]) / 200.0;
                 pairs += product(&features[n..n + 256], &features[n..n + 256]) / 200.0;
             }
@@ -230,7 +254,7 @@ mod tests {
         let mut example = |k: u64| {
             let x = Layout::free(heuristic.dimension()).random(&mut random);
             let value = f.value(&x) + 1000.0 * (k % 3) as f64;
-            Example { features: heuristic.features(&x, 0), among: (k % 3, End::First), value }
+            Example { features: all_features(heuristic, &x, 0), among: (k % 3, End::First), value }
         };
         (0..60).map(&mut example).collect()
     }
@@ -242,7 +266,7 @@ mod tests {
             let f = plugin_api::testing::random_quadratic(&mut rng(seed), 20);
             for batch in 0..10 {
                 let examples = examples(&heuristic, &f, 100 * seed + batch);
-                heuristic.learn(&examples, &TRAINING, &mut rng(batch));
+                heuristic.learn_while(&examples, &TRAINING, &mut rng(batch), &|| true);
             }
             let unseen = examples(&heuristic, &f, 100 * seed + 50);
             let (mut right, mut all) = (0, 0);
@@ -267,7 +291,7 @@ mod tests {
         heuristic.weights.iter_mut().for_each(|w| *w = normal(&mut random));
         let before = heuristic.clone();
         let example = |bits: [bool; 3], value| Example {
-            features: before.features(&bits, 1),
+            features: all_features(&before, &bits, 1),
             among: (0, End::First),
             value,
         };
@@ -286,7 +310,12 @@ mod tests {
                 before.weights[k] - 0.01 * (shifted(1e-6) - shifted(-1e-6)) / 2e-6
             })
             .collect();
-        heuristic.learn(&[one, other], &Training { rate: 0.01, decay: 0.3, passes: 1 }, &mut rng(1));
+        heuristic.learn_while(
+            &[one, other],
+            &Training { rate: 0.01, decay: 0.3, passes: 1 },
+            &mut rng(1),
+            &|| true,
+        );
         for (found, expected) in heuristic.weights.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-8, "{found} instead of {expected}");
         }
@@ -304,7 +333,7 @@ mod tests {
             example(3, End::First, 3.0),
             example(3, End::First, 3.0),
         ];
-        heuristic.learn(&examples, &TRAINING, &mut rng(1));
+        heuristic.learn_while(&examples, &TRAINING, &mut rng(1), &|| true);
         assert!(!heuristic.knows());
     }
 }

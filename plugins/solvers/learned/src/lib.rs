@@ -13,6 +13,7 @@
 //! descents. What it knows is of problems with one number of bits: one with another makes it begin again.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{AcquisitionKind, Answer, Bits, Problem, Result, Rule, Solver, export_solver, rng};
@@ -49,8 +50,8 @@ impl Learned {
         Self { options, known: None }
     }
 
-    /// Learns from the descents of a problem.
-    fn learn(&mut self, descents: Vec<Descent>, seed: u64) {
+    /// Learns from the descents of a problem, for as long as `more` agrees.
+    fn learn(&mut self, descents: Vec<Descent>, seed: u64, more: &dyn Fn() -> bool) {
         let Some(known) = &mut self.known else { return };
         let Options { trajectories, rate, decay, passes, .. } = self.options;
         known.problems = known.problems.saturating_add(1);
@@ -62,21 +63,25 @@ impl Learned {
         let mut examples = Vec::new();
         for (problem, Descent { start, end, value }) in &known.descents {
             for (place, end) in [(start, End::First), (end, End::Last)] {
-                let features = known.heuristic.features(&place.bits, place.distance);
+                // Of thousands of bits, those of all descents take seconds. What is kept of them can be learned next time.
+                let Some(features) = known.heuristic.features_while(&place.bits, place.distance, more) else {
+                    return;
+                };
                 examples.push(Example { features, among: (*problem, end), value: *value });
             }
         }
         // Not the numbers that the points were drawn with.
         let mut random = rng(seed ^ 0x6c65_6172_6e65_6421);
-        known.heuristic.learn(&examples, &Training { rate, decay, passes }, &mut random);
+        known.heuristic.learn_while(&examples, &Training { rate, decay, passes }, &mut random, more);
     }
 }
 
 impl Solver for Learned {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
-        let n = problem.dimension();
+        let (n, begun, restarts) = (problem.dimension(), Instant::now(), self.options.restarts);
+        let in_time = || problem.time_limit().is_none_or(|limit| begun.elapsed() < limit);
         if !self.options.learn {
-            let (answer, _) = search::minimize(problem, self.options.restarts, None, &mut rng(seed))?;
+            let (answer, _) = search::minimize(problem, restarts, None, &in_time, &mut rng(seed))?;
             return Ok(answer);
         }
         if self.known.as_ref().is_none_or(|known| known.heuristic.dimension() != n) {
@@ -84,8 +89,8 @@ impl Solver for Learned {
             self.known = Some(Known { heuristic, problems: 0, descents: VecDeque::new() });
         }
         let heuristic = self.known.as_ref().map(|known| &known.heuristic).filter(|known| known.knows());
-        let (answer, descents) = search::minimize(problem, self.options.restarts, heuristic, &mut rng(seed))?;
-        self.learn(descents, seed);
+        let (answer, descents) = search::minimize(problem, restarts, heuristic, &in_time, &mut rng(seed))?;
+        self.learn(descents, seed, &in_time);
         Ok(answer)
     }
 

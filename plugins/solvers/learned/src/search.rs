@@ -1,16 +1,12 @@
 //! Descents of the acquisition function from where the heuristic leads.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use plugin_api::{Acquisition, Answer, BitMatrix, Bits, Problem, Result, Rng, Stop};
-use shared_descent::{Best, Descents};
+use shared_descent::{Best, Descents, batch};
 
 use crate::feasible;
 use crate::heuristic::{Heuristic, distance};
-
-/// Points of one call for values: few enough that a limit on time is kept.
-const BATCH: usize = 256;
 
 /// A descent of the acquisition function.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,9 +29,10 @@ pub(crate) fn minimize(
     problem: &Problem,
     restarts: usize,
     heuristic: Option<&Heuristic>,
+    in_time: &dyn Fn() -> bool,
     rng: &mut Rng,
 ) -> Result<(Answer, Vec<Descent>)> {
-    let mut limits = Limits::new(problem);
+    let mut limits = Limits { problem, in_time, stop: Stop::Done };
     let incumbent = problem.starts().rows().next();
     let random = feasible::points(problem, restarts, rng)?;
     let (starts, guided) = match heuristic {
@@ -46,7 +43,7 @@ pub(crate) fn minimize(
     let mut best = Best::new(problem.unwanted());
     let mut descents = Descents::new(problem.objective(), problem.layout()).with_exchanges();
     let mut began: Vec<Bits> = Vec::new();
-    for batch in starts.chunks(BATCH) {
+    for batch in starts.chunks(batch(problem.dimension())) {
         if !began.is_empty() && limits.late() {
             break;
         }
@@ -60,8 +57,11 @@ pub(crate) fn minimize(
 
     let mut steps = 0;
     while !descents.done() && !limits.reached(steps) {
+        if !descents.step_while(&mut best, in_time) {
+            limits.stop = Stop::Time;
+            break;
+        }
         steps += 1;
-        descents.step(&mut best);
     }
     let bits = best.bits().expect("the first starts were seen");
     let value = problem.objective().value(&bits);
@@ -97,9 +97,7 @@ fn lead(
     }
     let none = BitMatrix::new(problem.dimension());
     let mut seen = Best::new(&none);
-    while !descents.done() && !limits.late() {
-        descents.step(&mut seen);
-    }
+    while !descents.done() && !limits.late() && descents.step_while(&mut seen, limits.in_time) {}
     let mut taken = BTreeSet::new();
     let ends = descents.ends().map(|(_, end)| end);
     let starts = ends.zip(distinct).map(|(end, point)| if taken.insert(end) { end } else { point }.clone());
@@ -117,17 +115,13 @@ fn evaluate(problem: &Problem, points: &[Bits]) -> Vec<f64> {
 /// The limits of a problem, and which of them was reached.
 struct Limits<'p> {
     problem: &'p Problem,
-    begun: Instant,
+    in_time: &'p dyn Fn() -> bool,
     stop: Stop,
 }
 
-impl<'p> Limits<'p> {
-    fn new(problem: &'p Problem) -> Self {
-        Self { problem, begun: Instant::now(), stop: Stop::Done }
-    }
-
+impl Limits<'_> {
     fn late(&mut self) -> bool {
-        if self.problem.time_limit().is_some_and(|limit| self.begun.elapsed() >= limit) {
+        if !(self.in_time)() {
             self.stop = Stop::Time;
         }
         self.stop != Stop::Done

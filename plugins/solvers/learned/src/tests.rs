@@ -82,7 +82,8 @@ fn the_starts_that_the_heuristic_picks_end_lower_than_random_ones() {
         let heuristic = &solver.known.as_ref().unwrap().heuristic;
         for unseen in 0..5 {
             let problem = Problem::new(related(&f, &mut random));
-            let ends = |heuristic| search::minimize(&problem, 100, heuristic, &mut rng(unseen)).unwrap().1;
+            let ends =
+                |heuristic| search::minimize(&problem, 100, heuristic, &|| true, &mut rng(unseen)).unwrap().1;
             let (uniform, both) = (ends(None), ends(Some(heuristic)));
             // The same random points: what is not among them, the heuristic picked.
             let picked =

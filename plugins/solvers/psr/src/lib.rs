@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use plugin_api::{Answer, Bits, Error, Problem, Quadratic, Result, Rng, Solver, Stop, export_solver, rng};
-use shared_cuts::{Reduced, magnitude, roof_dual};
+use shared_cuts::{Reduced, magnitude, roof_dual_while};
 use shared_one_flip::{Landscape, Settings, Walker};
 
 // The algorithms, unaware of plugins. Public for the benches alone.
@@ -19,7 +19,7 @@ pub mod options;
 pub mod subgradient;
 
 use options::{Options, Polish};
-use subgradient::Iterates;
+use subgradient::{End, Iterates};
 
 export_solver!("psr", |options: Options| Psr::new(options));
 
@@ -42,17 +42,19 @@ impl Solver for Psr {
             return Err(Error::new("the function's coefficients add up to more than a number can hold"));
         }
         let started = Instant::now();
-        if !self.options.persistency {
-            let found = self.iterate(f, problem, started, seed);
+        let in_time = || problem.time_limit().is_none_or(|limit| started.elapsed() < limit);
+        // Without the time for the roof dual, there is none for its persistencies.
+        let roof = self.options.persistency.then(|| roof_dual_while(f, &in_time)).flatten();
+        let Some(roof) = roof else {
+            let found = self.iterate(f, problem, &in_time, seed);
             let answer = Answer::new(found.bits, found.value);
             return Ok(found.counts.label(match found.bound {
                 Some(bound) => answer.with_bound(bound),
                 None => answer,
             }));
-        }
-        let roof = roof_dual(f);
+        };
         let reduced = Reduced::new(f, roof.fixed);
-        let found = self.iterate(&reduced.function, problem, started, seed);
+        let found = self.iterate(&reduced.function, problem, &in_time, seed);
         let bits = reduced.lift(&found.bits);
         let value = f.value(&bits);
         // The minimum of the whole may be lower by what the fixed bits cost.
@@ -89,10 +91,14 @@ impl Counts {
 }
 
 impl Psr {
-    fn iterate(&self, f: &Quadratic, problem: &Problem, started: Instant, seed: u64) -> Found {
+    fn iterate(&self, f: &Quadratic, problem: &Problem, in_time: &dyn Fn() -> bool, seed: u64) -> Found {
         let rng = &mut rng(seed);
+        if !in_time() {
+            let counts = Counts { cuts: 0, polished: ("", 0), stop: Stop::Time };
+            return Found { bits: Bits::zeros(f.dimension()), value: f.constant(), bound: None, counts };
+        }
         let mut iterates = Iterates::new(f, &self.options, rng);
-        let mut polisher = Polisher::new(f, self.options.polish);
+        let mut polisher = None;
         let mut polished = BTreeSet::new();
         let mut best: Option<(f64, Bits)> = None;
         let stop = loop {
@@ -102,16 +108,21 @@ impl Psr {
             if problem.work_limit().is_some_and(|cuts| iterates.cuts() >= cuts) {
                 break Stop::Work;
             }
-            if problem.time_limit().is_some_and(|limit| started.elapsed() >= limit) {
+            if !in_time() {
                 break Stop::Time;
             }
-            let Some(iterate) = iterates.next() else { break Stop::Done };
+            let iterate = match iterates.next_while(in_time) {
+                Ok(iterate) => iterate,
+                Err(End::Proven) => break Stop::Done,
+                Err(End::Interrupted) => break Stop::Time,
+            };
             let (mut bits, mut value) = (iterate.bits, iterate.value);
-            if let Some(polisher) = &mut polisher {
+            let polisher = polisher.get_or_insert_with(|| Polisher::new(f, self.options.polish));
+            if let Some(polisher) = polisher {
                 if !polished.insert(bits.clone()) {
                     continue;
                 }
-                polisher.polish(&mut bits, rng);
+                polisher.polish(&mut bits, rng, in_time);
                 value = f.value(&bits);
             }
             if best.as_ref().is_none_or(|(least, _)| value < *least) {
@@ -141,15 +152,15 @@ impl<'f> Polisher<'f> {
         }
     }
 
-    fn polish(&mut self, bits: &mut Bits, rng: &mut Rng) {
+    fn polish(&mut self, bits: &mut Bits, rng: &mut Rng, more: &dyn Fn() -> bool) {
         match self {
             Self::Descent(landscape) => {
                 landscape.set(bits);
-                landscape.descend();
+                landscape.descend_while(more);
                 bits.copy_from_slice(landscape.bits());
             }
             Self::Tabu(walker, Settings { tenure, patience, .. }) => {
-                walker.walk(bits, *tenure, *patience, u64::MAX, rng);
+                walker.walk_while(bits, *tenure, *patience, u64::MAX, rng, more);
             }
         }
     }

@@ -62,24 +62,39 @@ impl<'f> Iterates<'f> {
     }
 }
 
-impl Iterator for Iterates<'_> {
-    type Item = Iterate;
+/// Why there is no next iterate.
+pub enum End {
+    /// The last one is a minimum of the function.
+    Proven,
+    /// In the middle of its cut.
+    Interrupted,
+}
 
-    fn next(&mut self) -> Option<Iterate> {
+impl Iterates<'_> {
+    /// The next iterate, unless `more` disagrees before it is found, which is asked now and then.
+    pub fn next_while(&mut self, more: &dyn Fn() -> bool) -> Result<Iterate, End> {
         if let Some(bits) = &self.last {
             let step = self.scale / (self.cuts as f64).sqrt();
             if !self.relaxation.ascend(bits, step) {
-                return None;
+                return Err(End::Proven);
             }
         }
-        let Cut { bits, relaxed_minimum } = self.relaxation.cut();
+        let Cut { bits, relaxed_minimum } = self.relaxation.cut_while(more).ok_or(End::Interrupted)?;
         self.cuts += 1;
         if relaxed_minimum > self.best_relaxed_minimum {
             self.best_relaxed_minimum = relaxed_minimum;
             self.bound = self.bound.max(self.relaxation.proven_bound());
         }
         self.last = Some(bits.clone());
-        Some(Iterate { value: self.f.value(&bits), bits, relaxed_minimum })
+        Ok(Iterate { value: self.f.value(&bits), bits, relaxed_minimum })
+    }
+}
+
+impl Iterator for Iterates<'_> {
+    type Item = Iterate;
+
+    fn next(&mut self) -> Option<Iterate> {
+        self.next_while(&|| true).ok()
     }
 }
 

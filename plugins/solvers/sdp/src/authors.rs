@@ -23,10 +23,15 @@ pub(crate) fn form(spins: &Spins) -> Spins {
     spins.with_field_times(1.5)
 }
 
-/// The columns of L, for error 2. The relaxation is that of `spins`, the authors' form.
-pub(crate) fn columns(spins: &Spins, relaxation: &Relaxation) -> Vec<f64> {
+/// The columns of L, for error 2, unless `more` disagrees before they are there. The relaxation is that of `spins`, the
+/// authors' form.
+pub(crate) fn columns_while(
+    spins: &Spins,
+    relaxation: &Relaxation,
+    more: &dyn Fn() -> bool,
+) -> Option<Vec<f64>> {
     let size = spins.size();
-    let duals = relaxation.duals(spins);
+    let duals = relaxation.duals_while(spins, more);
     let vectors = relaxation.rows();
     let vectors = || vectors.chunks_exact(relaxation.rank());
     let mut shift = 1e-8;
@@ -36,9 +41,15 @@ pub(crate) fn columns(spins: &Spins, relaxation: &Relaxation) -> Vec<f64> {
         for (i, y) in duals.iter().enumerate() {
             dual_matrix[i * size + i] = shift - y;
         }
-        let Ok(factor) = DenseFactor::new(dual_matrix, size) else { continue };
+        let factor = match DenseFactor::new_while(dual_matrix, size, more) {
+            Ok(factor) => factor?,
+            Err(_) => continue,
+        };
         let mut primal_matrix = Vec::with_capacity(size * size);
         for (i, v) in vectors().enumerate() {
+            if !more() {
+                return None;
+            }
             let mut off_range = vec![0.0; size];
             off_range[i] = 0.01 * shift;
             factor.solve(&mut off_range);
@@ -46,8 +57,8 @@ pub(crate) fn columns(spins: &Spins, relaxation: &Relaxation) -> Vec<f64> {
             let product = |w: &[f64]| v.iter().zip(w).map(|(v, w)| v * w).sum::<f64>();
             primal_matrix.extend(vectors().zip(off_range).map(|(w, off_range)| product(w) + off_range));
         }
-        if let Ok(factor) = DenseFactor::new(primal_matrix, size) {
-            return factor.into_columns();
+        if let Ok(factor) = DenseFactor::new_while(primal_matrix, size, more) {
+            return factor.map(DenseFactor::into_columns);
         }
     }
 }
@@ -73,7 +84,7 @@ mod tests {
         let f = plugin_api::testing::random_quadratic(&mut plugin_api::rng(1), 20);
         let spins = form(&Spins::new(&f).unwrap());
         let relaxation = relax(&spins, 1e-12, &mut plugin_api::rng(2), |sweeps| sweeps < 1000);
-        let (size, columns) = (spins.size(), columns(&spins, &relaxation));
+        let (size, columns) = (spins.size(), columns_while(&spins, &relaxation, &|| true).expect("time"));
         let (vectors, rank) = (relaxation.rows(), relaxation.rank());
         for i in 0..size {
             assert!(columns[i * size..][..i].iter().all(|&entry| entry == 0.0));
@@ -83,5 +94,6 @@ mod tests {
                 assert!((factored - wanted).abs() < 0.02, "{factored} for {wanted}");
             }
         }
+        assert_eq!(columns_while(&spins, &relaxation, &|| false), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Tabu search: at each move the best flip of a bit that was not turned over lately, in many walks.
 //!
-//! The problem's work limit counts moves; its time limit is looked at between walks.
+//! The problem's work limit counts moves; its time limit is looked at every few of them.
 
 use std::time::Instant;
 
@@ -21,8 +21,9 @@ impl Solver for Tabu {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
         let f = problem.quadratic()?;
         let n = f.dimension();
-        let settings = self.options.settings(n);
         let started = Instant::now();
+        let in_time = || problem.time_limit().is_none_or(|limit| started.elapsed() < limit);
+        let settings = self.options.settings(n);
         let rng = &mut rng(seed);
         let mut search = Search::new(f, settings);
         search.start_from(problem.starts().rows().next().map_or_else(|| Bits::zeros(n), Bits::from));
@@ -34,10 +35,10 @@ impl Solver for Tabu {
             if left == 0 {
                 break Stop::Work;
             }
-            if problem.time_limit().is_some_and(|limit| started.elapsed() >= limit) {
+            if !in_time() {
                 break Stop::Time;
             }
-            search.walk(left, rng);
+            search.walk_while(left, rng, &in_time);
         };
         let (value, bits) =
             search.best().ok_or_else(|| Error::new("the function's value is not a number"))?;
