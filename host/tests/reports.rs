@@ -426,6 +426,8 @@ fn methods_and_axes_are_switched_and_values_shown_where_one_points() {
         .evaluate("document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText");
     let tip = tip.as_str().unwrap().to_owned();
     assert!(tip.starts_with("evaluations: 4\n") && tip.contains("psr: ") && tip.contains("sdp: "), "{tip}");
+    // The line under the pointer begins below the figure's heading.
+    assert_eq!(browser.evaluate("document.querySelector('.guide').getAttribute('y1')"), "30");
     browser.point_at("#panel-final g[data-tip] polygon");
     let tip = browser.evaluate("document.querySelector('#tip').innerText");
     assert!(tip.as_str().unwrap().contains("mean"), "{tip}");

@@ -43,7 +43,7 @@ pub(super) fn best(model: &Model<'_>) -> Option<Panel> {
     let regret = views.iter().any(|view| view.label.starts_with("regret"));
     (!views.is_empty()).then(|| Panel {
         id: "best",
-        title: "Figure 3: best value so far",
+        title: super::title(model, 3, "best value so far"),
         caption: format!(
             "Mean over seeds; the band is a 95 % bootstrap interval of the mean. The grey part is the initial design, which \
              all methods share.{}{}",
@@ -65,6 +65,7 @@ pub(super) fn finals(model: &Model<'_>) -> Option<Panel> {
                 name: (*method).to_owned(),
                 mean: mean(&values),
                 interval: interval(&values).map(|interval| (interval.low, interval.high)),
+                trials: values.len(),
                 values,
             })
         };
@@ -83,7 +84,7 @@ pub(super) fn finals(model: &Model<'_>) -> Option<Panel> {
     let figures: Vec<Figure> = settings.iter().enumerate().filter_map(figure).collect();
     (!figures.is_empty()).then(|| Panel {
         id: "final",
-        title: "Where each trial ended",
+        title: "Where each trial ended".to_owned(),
         caption: format!(
             "One dot a seed; the large marker is the mean, the bar its 95 % bootstrap interval. Bars say how far the mean is \
              known, each method for itself; whether two methods differ is decided seed by seed, in the table of \

@@ -7,8 +7,8 @@ use super::scale::{Kind, Scale};
 use super::scene::{Anchor, Colour, Item, Scene, Shape, dash, marker};
 use crate::text::number;
 
-/// How wide figures are: as wide as a telephone shows them, and three beside each other on a large screen.
-pub(super) const WIDTH: f64 = 460.0;
+/// How wide figures are: as wide as a telephone shows them, so that words keep their size there.
+pub(super) const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 250.0;
 
 /// Lines, and what stands around them.
@@ -92,7 +92,7 @@ pub(super) fn draw(lines: &Lines) -> Scene {
         frame.push(Shape::segment((place, base), (place, base + 4.0), Colour::Muted));
         frame.push(small((place, base + 17.0), &text, Anchor::Middle));
     }
-    frame.push(Shape::text(((left + WIDTH - 14.0) / 2.0, HEIGHT - 8.0), &lines.x, Anchor::Middle));
+    frame.push(below((left + WIDTH - 14.0) / 2.0, HEIGHT - 8.0, &lines.x));
     frame.push(Shape::Text {
         at: (13.0, (top + base) / 2.0),
         text: shortened(&lines.y, base - top + 30.0),
@@ -124,7 +124,7 @@ pub(super) fn draw(lines: &Lines) -> Scene {
         title: lines.title.clone(),
         description: description(lines),
         items,
-        hover: hover(lines, &x, &y),
+        hover: hover(lines, &x, &y, top),
     }
 }
 
@@ -132,12 +132,19 @@ pub(super) fn draw(lines: &Lines) -> Scene {
 pub(super) fn heading(text: &str, left: f64) -> Shape {
     Shape::Text {
         at: (left, 16.0),
-        text: text.to_owned(),
+        text: shortened(text, (WIDTH - left - 4.0) * 11.0 / 12.0),
         anchor: Anchor::Start,
         size: 12.0,
         colour: Colour::Ink,
         upwards: false,
     }
+}
+
+/// What an axis shows: below its middle, or as far from there as it takes to fit on the page.
+pub(super) fn below(middle: f64, y: f64, text: &str) -> Shape {
+    let text = shortened(text, WIDTH - 8.0);
+    let half = super::png::width(&text, 11.0) / 2.0;
+    Shape::text((middle.min(WIDTH - 4.0 - half).max(half + 4.0), y), text, Anchor::Middle)
 }
 
 /// Words that matter less.
@@ -215,7 +222,7 @@ fn description(lines: &Lines) -> String {
 }
 
 /// What a pointer finds: places in pixels, and values.
-fn hover(lines: &Lines, x: &Scale, y: &Scale) -> String {
+fn hover(lines: &Lines, x: &Scale, y: &Scale, top: f64) -> String {
     let four = |value: f64| -> serde_json::Value {
         format!("{value:.4e}").parse::<f64>().map_or(serde_json::Value::Null, Into::into)
     };
@@ -244,5 +251,5 @@ fn hover(lines: &Lines, x: &Scale, y: &Scale) -> String {
             json!({ "k": series.key, "name": series.name, "points": points })
         })
         .collect();
-    json!({ "x": lines.x, "top": 14, "bottom": HEIGHT - 42.0, "series": series }).to_string()
+    json!({ "x": lines.x, "top": top, "bottom": HEIGHT - 42.0, "series": series }).to_string()
 }

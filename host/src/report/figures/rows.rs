@@ -1,7 +1,7 @@
 //! Figures with a row for each method: dots with their mean, or bars of parts.
 
 use super::legend::shortened;
-use super::lines::{WIDTH, heading, small};
+use super::lines::{WIDTH, below, heading, small};
 use super::scale::{Kind, Scale};
 use super::scene::{Anchor, Colour, Item, Scene, Shape, marker};
 use crate::text::{number, time};
@@ -15,8 +15,10 @@ pub(super) struct Dots {
     /// Which colour and marker it has.
     pub(super) key: usize,
     pub(super) name: String,
-    /// One value each.
+    /// One value each; none where only the mean is known.
     pub(super) values: Vec<f64>,
+    /// How many trials the mean is over.
+    pub(super) trials: usize,
     pub(super) mean: Option<f64>,
     /// The ends of its interval.
     pub(super) interval: Option<(f64, f64)>,
@@ -64,7 +66,8 @@ pub(super) fn dots(around: &Around<'_>, rows: &[Dots]) -> Scene {
         let interval = row.interval.map(|(low, high)| (number(Some(low)), number(Some(high))));
         let interval =
             interval.map(|(low, high)| format!(", 95 % interval {low} to {high}")).unwrap_or_default();
-        let tip = format!("{}: mean {}{interval}, {} trials", row.name, number(row.mean), row.values.len());
+        let trials = if row.trials == 1 { "1 trial".to_owned() } else { format!("{} trials", row.trials) };
+        let tip = format!("{}: mean {}{interval}, {trials}", row.name, number(row.mean));
         items.push(Item { series: Some(row.key), tip: Some(tip), shapes });
     }
     scene(around, items, height)
@@ -79,7 +82,7 @@ pub(super) struct Bar {
 
 /// Stacked bars of seconds.
 pub(super) fn bars(around: &Around<'_>, phases: &[&str], rows: &[Bar]) -> Scene {
-    let names: Vec<String> = rows.iter().map(|row| shortened(&row.name, 190.0)).collect();
+    let names: Vec<String> = rows.iter().map(|row| shortened(&row.name, 160.0)).collect();
     let left = left(&names);
     let top = top(around);
     let longest = rows.iter().map(|row| row.parts.iter().sum::<f64>()).fold(0.0, f64::max);
@@ -136,7 +139,7 @@ fn frame(around: &Around<'_>, scale: &Scale, left: f64, top: f64, rows: usize) -
         }
     }
     frame.push(Shape::segment((left, base), (WIDTH - 18.0, base), Colour::Muted));
-    frame.push(Shape::text(((left + WIDTH - 18.0) / 2.0, base + 33.0), around.x, Anchor::Middle));
+    frame.push(below((left + WIDTH - 18.0) / 2.0, base + 33.0, around.x));
     (vec![Item::plain(frame)], base + 42.0)
 }
 
@@ -144,4 +147,25 @@ fn scene(around: &Around<'_>, items: Vec<Item>, height: f64) -> Scene {
     let tips: Vec<&str> = items.iter().filter_map(|item| item.tip.as_deref()).collect();
     let description = format!("{}. {}.", around.x, tips.join("; "));
     Scene { width: WIDTH, height, title: around.title.to_owned(), description, items, hover: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_says_how_many_trials_it_is_over_also_without_their_dots() {
+        let row = |trials| Dots {
+            key: 0,
+            name: "psr".to_owned(),
+            values: Vec::new(),
+            trials,
+            mean: Some(2.0),
+            interval: None,
+        };
+        let around = Around { title: "t", heading: "", x: "ms", kind: Kind::Linear };
+        let scene = dots(&around, &[row(7), row(1)]);
+        let tips: Vec<&str> = scene.items.iter().filter_map(|item| item.tip.as_deref()).collect();
+        assert_eq!(tips, ["psr: mean 2.0000, 7 trials", "psr: mean 2.0000, 1 trial"]);
+    }
 }

@@ -43,7 +43,7 @@ pub(super) fn phases(model: &Model<'_>) -> Option<Panel> {
     };
     Some(Panel {
         id: "time",
-        title: "Where the time went",
+        title: "Where the time went".to_owned(),
         caption: format!(
             "Mean seconds of a trial: drawing from the model (fit), minimising what was drawn (AFO), evaluating the \
              objective; and the shadows, which only the comparison needs.{more}"

@@ -58,9 +58,11 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (answer::answer(page))
                     (sections::verdict(page))
                     (sections::table(page))
-                    @for group in page.figures.iter().filter(|group| group.panels.len() > 1) { (figures(group)) }
-                    div class="panels" {
-                        @for group in page.figures.iter().filter(|group| group.panels.len() == 1) { (figures(group)) }
+                    @for groups in side_by_side(page.figures) {
+                        @match groups {
+                            [group] => (figures(group)),
+                            groups => div class="panels" { @for group in groups { (figures(group)) } },
+                        }
                     }
                     (sections::turns(page))
                     (sections::notes(page))
@@ -90,6 +92,11 @@ fn title(page: &Page<'_>) -> String {
         }
     }
     svg::printable(&names.join(", "))
+}
+
+/// The groups in their order; those of a single panel share a row with the next.
+fn side_by_side(groups: &[Group]) -> impl Iterator<Item = &[Group]> {
+    groups.chunk_by(|a, b| a.panels.len() == 1 && b.panels.len() == 1)
 }
 
 /// A group's switches and panels.
