@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::path::Path;
 
-use super::asked::{self, Effects, Prediction};
+use super::asked::{self, Prediction};
 use super::event::{Evaluated, Event, Finished, Phase, Proposed, Started};
 use super::incident::{self, Incident};
 use super::journal::JOURNAL;
@@ -24,8 +24,6 @@ pub struct TrialFiles {
     pub times: Vec<Timed>,
     /// What was expected of proposals.
     pub predictions: Vec<Prediction>,
-    /// What the models had learned when they were asked last.
-    pub effects: Option<Effects>,
     /// What went wrong with its process.
     pub incidents: Vec<Incident>,
 }
@@ -69,8 +67,8 @@ impl TrialFiles {
             }
         }
         let (times, incidents) = (timing::read(folder), incident::read(folder));
-        let (predictions, effects) = (asked::predictions(folder), asked::effects(folder));
-        Ok(Some(Self { started, evaluations, problems, finished, times, predictions, effects, incidents }))
+        let predictions = asked::predictions(folder);
+        Ok(Some(Self { started, evaluations, problems, finished, times, predictions, incidents }))
     }
 
     /// The evaluation of the best point so far.

@@ -14,7 +14,7 @@ use crate::record::incident::Incident;
 const SHARE: u32 = 10;
 
 /// Effects that are kept of each model: main ones, and interactions.
-const MOST: [usize; 2] = [500, 200];
+const MOST: [usize; 2] = [100, 50];
 
 /// Who asks, and whether it is time to.
 pub(super) struct Asker {
@@ -200,7 +200,7 @@ mod tests {
 
     impl Encoder for Mixed {
         fn layout(&self) -> Layout {
-            Layout::with_groups(4, vec![1..4]).unwrap()
+            Layout::with_groups(4, std::iter::once(1..4).collect()).unwrap()
         }
         fn encode(&self, point: &Point) -> Result<Bits> {
             Ok([point[0] == 1].into_iter().chain((0..3).map(|level| point[1] == level)).collect())

@@ -1,20 +1,27 @@
 //! The figures of a report: the paper's three, and what else shows which method is better and why.
 
+mod axes;
 pub(super) mod colours;
 mod legend;
 mod lines;
 pub(super) mod png;
 mod rows;
 mod scale;
+mod scatter;
 mod scene;
 pub(super) mod svg;
 
 mod best;
+mod clock;
+mod effects;
+mod evaluations;
+mod predicted;
 mod solvers;
 mod times;
 
 pub(super) use scene::{Colour, Item, Scene, Shape, dash, marker};
 
+use super::analysis::learned::Learned;
 use super::analysis::model::Model;
 
 /// A figure, and the name of its file.
@@ -60,12 +67,24 @@ pub(super) struct Group {
 ///
 /// Where solvers are held against shadows, figures have the paper's numbers, and its order. Elsewhere what the methods
 /// found comes first.
-pub(super) fn figures(model: &Model<'_>) -> Vec<Group> {
+pub(super) fn figures(model: &Model<'_>, learned: &[Learned<'_>]) -> Vec<Group> {
     let values = Group {
         id: "values",
         what: "methods",
         names: model.methods.clone(),
-        panels: [best::best(model), best::finals(model)].into_iter().flatten().collect(),
+        panels: [best::best(model), evaluations::evaluations(model), best::finals(model)]
+            .into_iter()
+            .flatten()
+            .collect(),
+    };
+    let models = Group {
+        id: "models",
+        what: "methods",
+        names: model.methods.clone(),
+        panels: [predicted::predicted(model), effects::effects(model, learned)]
+            .into_iter()
+            .flatten()
+            .collect(),
     };
     let afo = Group {
         id: "afo",
@@ -86,8 +105,8 @@ pub(super) fn figures(model: &Model<'_>) -> Vec<Group> {
         panels: times::phases(model).into_iter().collect(),
     };
     let mut groups = match numbered(model) {
-        true => vec![afo, improvement, values, seconds],
-        false => vec![values, afo, improvement, seconds],
+        true => vec![afo, improvement, values, models, seconds],
+        false => vec![values, models, afo, improvement, seconds],
     };
     groups.retain(|group| !group.panels.is_empty());
     groups

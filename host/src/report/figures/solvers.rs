@@ -161,12 +161,13 @@ fn draw(lines: &[Line], title: &str, axis: &str, kind: Kind) -> Option<Scene> {
             .filter_map(|(key, name, points)| {
                 let (_, estimate) = points.first()?;
                 let interval = estimate.interval.map(|interval| (interval.low, interval.high));
-                let (mean, trials) = (Some(estimate.mean), estimate.trials);
-                Some(Dots { key: *key, name: name.clone(), values: Vec::new(), trials, mean, interval })
+                let mean = Some(estimate.mean);
+                let tip = rows::tip(name, mean, interval, estimate.trials);
+                Some(Dots { key: *key, name: name.clone(), values: Vec::new(), mean, interval, tip })
             })
             .collect();
         let x = format!("{axis}, {low} bits");
-        return Some(rows::dots(&Around { title, heading: "", x: &x, kind }, &rows));
+        return Some(rows::dots(&Around { title, heading: "", x: &x, kind, level: None }, &rows));
     }
     let series = lines.iter().map(|(key, name, points)| {
         let point = |(bits, estimate): &(usize, Estimate)| Value {
