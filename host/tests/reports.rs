@@ -201,7 +201,13 @@ fn the_report_says_in_words_what_was_found() {
     assert_eq!(seen.lines().last().unwrap(), run.join("report.html").to_str().unwrap());
     assert_snapshot!("what host report prints", seen.replace(folder.path().to_str().unwrap(), "[folder]"));
     let page = std::fs::read_to_string(run.join("report.html")).unwrap();
-    assert_snapshot!("the words of the page", words(&page));
+    // Of all evaluations two, so that a person reads the rest.
+    let rows =
+        Regex::new(r#"(?s)(<table id="evaluations".*?<tbody>(?:<tr>.*?</tr>){2}).*?(</tbody>)"#).unwrap();
+    assert_snapshot!("the words of the page", words(&rows.replace(&page, "$1$2")));
+    // Three evaluations of 2 ms, then four of 2 ms with 40 ms to fit and 4 ms to solve.
+    let by_time = std::fs::read_to_string(run.join("figures/best-time-1.svg")).unwrap();
+    assert!(by_time.contains("psr: from 10.400 at 2 to 1.8286 at 190;"), "{by_time}");
     assert_snapshot!(
         "a figure as SVG",
         std::fs::read_to_string(run.join("figures/af-improvement.svg")).unwrap()
@@ -218,7 +224,8 @@ fn the_report_says_in_words_what_was_found() {
 fn a_report_made_again_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let run = recorded::write(folder.path(), &PLAIN);
-    let files = ["report.html", "summary.json", "trace.csv", "afo.csv", "figures/best-1.png"];
+    let files =
+        ["report.html", "summary.json", "trace.csv", "afo.csv", "figures/best-1.png", "figures/effects.png"];
     let read = || files.map(|file| std::fs::read(run.join(file)).unwrap());
     report(&[&run], &[]);
     let first = read();
@@ -361,6 +368,13 @@ fn exported_rows_are_those_of_the_journals() {
 const COUNT_VISIBLE: &str = "[...document.querySelectorAll('svg.figure')].filter(svg => { \
     const box = svg.getBoundingClientRect(); return box.width > 150 && box.height > 60; }).length";
 
+/// Figures 1 and 2, gaps and times; at each dimension figure 3, evaluations, final values, predictions and effects.
+const VISIBLE: usize = 4 + 2 * 5;
+
+const SMALLEST_WORDS: &str = "Math.min(...[...document.querySelectorAll('svg.figure text')].filter(t => \
+    t.getBoundingClientRect().width > 0).map(t => { const svg = t.ownerSVGElement; \
+    return parseFloat(t.getAttribute('font-size')) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width; }))";
+
 #[test]
 fn a_browser_shows_the_page_without_a_complaint() {
     let Some(mut browser) = Chromium::start("a_browser_shows_the_page_without_a_complaint") else { return };
@@ -373,8 +387,10 @@ fn a_browser_shows_the_page_without_a_complaint() {
         browser.open(&page, width, dark);
         assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
         assert!(browser.requests().iter().all(|url| url.starts_with("file://")), "{:?}", browser.requests());
-        // Figures 1, 2 and 3, gaps, final values and times; two of them at each dimension.
-        assert_eq!(browser.evaluate(COUNT_VISIBLE), 8);
+        assert_eq!(browser.evaluate(COUNT_VISIBLE), VISIBLE);
+        // Words are no smaller than ten pixels, also on a telephone.
+        let smallest = browser.evaluate(SMALLEST_WORDS);
+        assert!(smallest.as_f64().unwrap() >= 10.0, "{smallest} pixels at {width}");
         let words = browser.evaluate(
             "[...document.querySelectorAll('svg.figure text')].every(t => t.textContent !== 'NaN')",
         );
@@ -426,9 +442,44 @@ fn methods_and_axes_are_switched_and_values_shown_where_one_points() {
         .evaluate("document.querySelector('#tip').hidden ? '' : document.querySelector('#tip').innerText");
     let tip = tip.as_str().unwrap().to_owned();
     assert!(tip.starts_with("evaluations: 4\n") && tip.contains("psr: ") && tip.contains("sdp: "), "{tip}");
+    // The line under the pointer begins below the figure's heading.
+    assert_eq!(browser.evaluate("document.querySelector('.guide').getAttribute('y1')"), "30");
     browser.point_at("#panel-final g[data-tip] polygon");
     let tip = browser.evaluate("document.querySelector('#tip').innerText");
     assert!(tip.as_str().unwrap().contains("mean"), "{tip}");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn evaluations_are_searched_and_sorted() {
+    let Some(mut browser) = Chromium::start("evaluations_are_searched_and_sorted") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let run = recorded::write(folder.path(), &PLAIN);
+    report(&[&run], &[]);
+    browser.open(&run.join("report.html"), 1400, false);
+    let shown = "[...document.querySelectorAll('#evaluations tbody tr')].filter(r => !r.hidden)";
+    let count = format!("{shown}.length");
+    assert_eq!(browser.evaluate(&count), 28 * 7);
+    let search = |browser: &mut Chromium, words: &str| {
+        browser.evaluate(&format!(
+            "(() => {{ const i = document.querySelector('.search input'); i.value = {words:?}; \
+             i.dispatchEvent(new Event('input')); }})()"
+        ));
+    };
+    // Two methods at two dimensions fail at one evaluation of seed 3.
+    search(&mut browser, "failed");
+    assert_eq!(browser.evaluate(&count), 4);
+    search(&mut browser, "PSR failed");
+    assert_eq!(browser.evaluate(&count), 2);
+    assert_eq!(browser.evaluate("document.querySelector('.search span').innerText"), "2 of 196");
+    search(&mut browser, "");
+    let value = |row: &str| format!("{shown}.at({row}).cells[6].innerText");
+    browser.click("#evaluations th:nth-child(7)");
+    // 10 / 7 + 0.1 is the lowest, 10 + 0.7 the highest; what has no value comes last, or first.
+    assert_eq!(browser.evaluate(&value("0")), "1.5286");
+    assert_eq!(browser.evaluate(&value("-1")), "–");
+    browser.click("#evaluations th:nth-child(7)");
+    assert_eq!(browser.evaluate(&value("4")), "10.700");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }
 
@@ -446,9 +497,9 @@ fn a_browser_without_scripts_shows_the_same_figures() {
     assert_ne!(page, without);
     std::fs::write(run.join("without.html"), without).unwrap();
     browser.open(&run.join("without.html"), 1400, false);
-    assert_eq!(browser.evaluate(COUNT_VISIBLE), 8);
+    assert_eq!(browser.evaluate(COUNT_VISIBLE), VISIBLE);
     browser.click("label:has(#best-v2)");
-    assert_eq!(browser.evaluate(COUNT_VISIBLE), 8);
+    assert_eq!(browser.evaluate(COUNT_VISIBLE), VISIBLE);
     browser.click("#values-s0");
     let left = browser.evaluate("[...document.querySelectorAll('#values .s0')].filter(g => g.getBoundingClientRect().width > 0).length");
     assert_eq!(left, 0);

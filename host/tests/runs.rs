@@ -54,6 +54,58 @@ fn every_benchmark_runs_with_every_solver() {
     }
 }
 
+/// With more observations than terms, a linear model knows a quadratic objective: so the truth is in the journal.
+#[test]
+fn what_the_models_expect_and_have_learned_stands_beside_the_journal() {
+    let results = tempfile::tempdir().unwrap();
+    let folder = results.path().to_str().unwrap();
+    let manifest = "name: asked\nbudget: { initial: 30, evaluations: 12 }\nbenchmark: { use: bqp, options: { n: 5 } }\n\
+                    surrogate: bayes-linear\nsolver: exhaustive\n";
+    // High values are good: the model sees them with the other sign.
+    let run = output(&["run", "-", "--quiet", "--run-id", "r", "--output", folder], manifest);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let trial =
+        std::fs::read_dir(results.path().join("asked/r/trials")).unwrap().next().unwrap().unwrap().path();
+    let read = |name: &str| std::fs::read_to_string(trial.join(name)).unwrap();
+    let events = events(&read("journal.jsonl"));
+    let predictions: Vec<Json> =
+        read("predictions.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // The space has 32 points, two of which are left for the search.
+    assert_eq!(events.last().unwrap()["evaluations"], 32);
+    assert!(!predictions.is_empty());
+    for prediction in &predictions {
+        let is =
+            |event: &&Json| event["event"] == "evaluated" && event["evaluation"] == prediction["evaluation"];
+        let value = events.iter().find(is).unwrap()["value"].as_f64().unwrap();
+        let (mean, deviation) =
+            (prediction["mean"].as_f64().unwrap(), prediction["deviation"].as_f64().unwrap());
+        assert!((mean - value).abs() < 4.0 * deviation, "{prediction} is not {value}");
+    }
+    let told: Json = serde_json::from_str(&read("effects.json")).unwrap();
+    assert_eq!((&told["evaluations"], &told["models"][0]["surrogate"]), (&32.into(), &"bayes-linear".into()));
+    let effects = told["models"][0]["effects"].as_array().unwrap();
+    let size = |terms: &[&str]| {
+        let of = effects.iter().find(|effect| effect["terms"] == serde_json::json!(terms)).unwrap();
+        (of["size"].as_f64().unwrap(), of["deviation"].as_f64().unwrap())
+    };
+    // Five bits and ten pairs. A pair's effect is f(11) − f(10) − f(01) + f(00), the other bits being 0.
+    assert_eq!(effects.len(), 15);
+    let value = |bits: [u32; 5]| {
+        let begun =
+            events.iter().find(|e| e["event"] == "evaluating" && e["point"] == serde_json::json!(bits));
+        let number = &begun.unwrap()["evaluation"];
+        let ended = events.iter().find(|e| e["event"] == "evaluated" && e["evaluation"] == *number);
+        ended.unwrap()["value"].as_f64().unwrap()
+    };
+    let (none, one, two) = (value([0; 5]), value([1, 0, 0, 0, 0]), value([0, 1, 0, 0, 0]));
+    let close = |(found, deviation): (f64, f64), truth: f64| {
+        assert!((found - truth).abs() < 3.0 * deviation, "{found} ± {deviation} is not {truth}");
+        assert!(found * truth > 0.0, "{found} has another sign than {truth}");
+    };
+    close(size(&["x1=1"]), one - none);
+    close(size(&["x1=1", "x2=1"]), value([1, 1, 0, 0, 0]) - one - two + none);
+}
+
 #[test]
 fn every_surrogate_runs() {
     let _snapshots = snapshots::in_folder("journals");

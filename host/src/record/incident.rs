@@ -99,6 +99,14 @@ pub fn shadow_death<'a>(incidents: &'a [Incident], iteration: usize, shadow: &st
     })
 }
 
+/// Whether a surrogate took the process with it when it was asked what it knows: it is not asked again.
+pub fn died_asked(incidents: &[Incident]) -> bool {
+    incidents.iter().any(|incident| match incident {
+        Incident::Died { during: Some(Step::Ask { .. }), .. } => incident.is_its_own(),
+        _ => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +149,11 @@ mod tests {
         assert_eq!(of(died(solve(false), false, "killed by SIGKILL")), None);
         assert_eq!(of(died(solve(true), false, "killed by SIGSEGV")), None);
         assert_eq!(shadow_death(&[died(solve(false), true, "no answer")], 4, "sdp"), None);
+        let asked = Some(Step::Ask { evaluation: 3 });
+        assert!(died_asked(&[died(asked.clone(), false, "killed by SIGSEGV")]));
+        assert!(!died_asked(&[
+            died(asked, false, "killed by SIGKILL"),
+            died(solve(false), false, "crashed")
+        ]));
     }
 }

@@ -1,5 +1,6 @@
 //! Everything that is on disk about a run, with one schema: all that write or read a run's folder use these types.
 
+pub mod asked;
 mod chain;
 pub mod event;
 mod folder;

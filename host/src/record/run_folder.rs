@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
 
+use super::asked::{self, Effects};
 use super::{Broken, Identity, PLAN, Spaces, TRIALS, TrialFiles};
 use crate::diagnostic::Diagnostic;
 use crate::files;
@@ -82,6 +83,13 @@ impl RunFolder {
             what: error.to_string(),
         })?;
         TrialFiles::read(&folder)
+    }
+
+    /// What the models of a trial had learned when they were asked last.
+    pub fn effects(&self, id: &TrialId) -> Option<Effects> {
+        let id = id.to_string();
+        files::refuse_links_below(&self.path, &[TRIALS, &id]).ok()?;
+        asked::effects(&self.path.join(TRIALS).join(id))
     }
 
     /// Reads every trial that has begun. `prepare` runs on all cores; `take` gets what it made in the plan's order.

@@ -19,6 +19,8 @@ pub enum Step {
     Evaluate { evaluation: usize },
     /// Telling the surrogate what an evaluation gave.
     Observe { evaluation: usize },
+    /// Asking the surrogates, for the report, what they expect of this evaluation or have learned up to it.
+    Ask { evaluation: usize },
 }
 
 impl Step {
@@ -26,6 +28,7 @@ impl Step {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Fit { .. } | Self::Observe { .. } => "fit",
+            Self::Ask { .. } => "ask",
             Self::Solve { .. } => "solve",
             Self::Evaluate { .. } => "evaluate",
         }

@@ -42,6 +42,7 @@ enum Word {
     Solve,
     Evaluate,
     Observe,
+    Ask,
 }
 
 impl From<Timed> for Line {
@@ -58,6 +59,7 @@ impl From<Timed> for Line {
             },
             Step::Evaluate { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Evaluate) },
             Step::Observe { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Observe) },
+            Step::Ask { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Ask) },
         }
     }
 }
@@ -75,6 +77,7 @@ impl From<Line> for Timed {
             },
             Word::Evaluate => Step::Evaluate { evaluation },
             Word::Observe => Step::Observe { evaluation },
+            Word::Ask => Step::Ask { evaluation },
         };
         Self { step, seconds: line.seconds }
     }
@@ -133,6 +136,7 @@ mod tests {
             Step::Solve { iteration: 1, solver: "sdp[rounding=authors]".to_owned(), followed: false },
             Step::Evaluate { evaluation: 7 },
             Step::Observe { evaluation: 7 },
+            Step::Ask { evaluation: 8 },
         ];
         let mut file = TimingFile::open(folder.path());
         steps.iter().for_each(|step| file.add(step, Duration::from_millis(1500)));

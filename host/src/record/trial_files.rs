@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::path::Path;
 
+use super::asked::{self, Prediction};
 use super::event::{Evaluated, Event, Finished, Phase, Proposed, Started};
 use super::incident::{self, Incident};
 use super::journal::JOURNAL;
@@ -21,6 +22,8 @@ pub struct TrialFiles {
     /// How it ended; `None` where it has not.
     pub finished: Option<Finished>,
     pub times: Vec<Timed>,
+    /// What was expected of proposals.
+    pub predictions: Vec<Prediction>,
     /// What went wrong with its process.
     pub incidents: Vec<Incident>,
 }
@@ -64,7 +67,8 @@ impl TrialFiles {
             }
         }
         let (times, incidents) = (timing::read(folder), incident::read(folder));
-        Ok(Some(Self { started, evaluations, problems, finished, times, incidents }))
+        let predictions = asked::predictions(folder);
+        Ok(Some(Self { started, evaluations, problems, finished, times, predictions, incidents }))
     }
 
     /// The evaluation of the best point so far.

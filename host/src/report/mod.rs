@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use self::analysis::learned::learned;
+use self::analysis::listing;
 use self::analysis::model::Model;
 use self::analysis::trial::TrialRecord;
 use self::figures::Figure;
@@ -70,16 +72,19 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         Some(_) => Folder::make(&place).map(|_| None).map_err(cannot)?,
         None => Some(Place::open(&place, folders.len() == 1 && place == folders[0]).map_err(cannot)?),
     };
+    let mut beside = Vec::new();
     if let Some(written) = &mut written {
-        let mut names = vec![REPORT, SUMMARY, BEST];
-        names.extend(if runs.len() == 1 { &TABLES[..] } else { &[] });
-        written.announce(&names).map_err(cannot)?;
+        beside.extend([SUMMARY, BEST]);
+        beside.extend(if runs.len() == 1 { &TABLES[..] } else { &[] });
+        written.announce(&[&[REPORT][..], &beside].concat()).map_err(cannot)?;
     }
     let labels = labels(folders);
     let (mut trials, mut counts, mut broken) = (Vec::new(), Vec::new(), Vec::new());
-    for (run, label) in runs.iter().zip(&labels) {
+    let listed = listing::of_each(runs.iter().map(|run| run.trials.len()).sum());
+    for (number, (run, label)) in runs.iter().zip(&labels).enumerate() {
         let tables = written.as_ref().filter(|_| runs.len() == 1);
-        let (mut records, mut journals) = read(run, tables).map_err(cannot)?;
+        let record = |trial: TrialFiles| record(run, number, listed, trial);
+        let (mut records, mut journals) = read(run, record, tables).map_err(cannot)?;
         broken.append(&mut journals);
         counts.push((records.len(), records.iter().filter(|record| record.is_finished()).count()));
         if runs.len() > 1 {
@@ -88,7 +93,8 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         trials.append(&mut records);
     }
     let model = Model::new(&trials);
-    let groups = figures::figures(&model);
+    let learned = learned(&runs, &model);
+    let groups = figures::figures(&model, &learned);
     let html = page::page(&Page {
         runs: &runs,
         labels: &labels,
@@ -96,6 +102,7 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         broken: &broken,
         model: &model,
         figures: &groups,
+        files: &beside,
     });
     let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
     match written {
@@ -124,21 +131,22 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
 }
 
 /// Reads all trials, and writes the tables on the way where there is a place for them. Answers which journals are broken.
-fn read(run: &RunFolder, tables: Option<&Place>) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
+fn read(
+    run: &RunFolder,
+    record: impl Fn(TrialFiles) -> TrialRecord + Sync,
+    tables: Option<&Place>,
+) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
     let mut records = Vec::new();
     let Some(place) = tables else {
-        let broken = run.each(
-            |trial| record(run, trial),
-            |record| {
-                records.push(record);
-                Ok(())
-            },
-        )?;
+        let broken = run.each(record, |record| {
+            records.push(record);
+            Ok(())
+        })?;
         return Ok((records, broken));
     };
     let prepare = |trial: TrialFiles| -> io::Result<_> {
         let rows = Table::ALL.map(|table| export::csv_rows(table, run, &trial));
-        Ok((rows, record(run, trial)))
+        Ok((rows, record(trial)))
     };
     let mut broken = Vec::new();
     let mut write = |files: [&mut File; 2]| {
@@ -243,9 +251,9 @@ fn pretty(json: &serde_json::Value) -> Vec<u8> {
 }
 
 /// A trial in short, with the names of its variables.
-fn record(run: &RunFolder, trial: TrialFiles) -> TrialRecord {
+fn record(run: &RunFolder, number: usize, listed: usize, trial: TrialFiles) -> TrialRecord {
     let space = run.spaces.of_trial(&trial.started.trial).cloned();
-    TrialRecord { space, ..TrialRecord::from(trial) }
+    TrialRecord::new(trial, number, space, listed)
 }
 
 /// A method and a solver of one run among several.

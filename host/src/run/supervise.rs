@@ -117,9 +117,13 @@ struct Death {
 
 impl Death {
     /// Whether the trial will not come to the same place again: an evaluation has a limited number of tries, and a
-    /// shadow that took the process with it is not asked again.
+    /// shadow or a question that took the process with it is not asked again.
     fn is_settled(&self) -> bool {
-        let own = matches!(&self.during, Some(Step::Evaluate { .. } | Step::Solve { followed: false, .. }));
+        let own = match &self.during {
+            Some(Step::Evaluate { .. } | Step::Ask { .. }) => true,
+            Some(Step::Solve { followed, .. }) => !followed,
+            _ => false,
+        };
         own && !self.from_outside
     }
 }
@@ -337,6 +341,7 @@ impl Supervisor<'_> {
             let (limit, missing) = match step {
                 Step::Fit { .. } => (steps, "no draw from the surrogate"),
                 Step::Observe { .. } => (steps, "the surrogate took in no value"),
+                Step::Ask { .. } => (steps, "the surrogate did not say what it knows"),
                 Step::Solve { .. } => (steps, "no answer from the solver"),
                 Step::Evaluate { .. } => (self.job.timeout, "no value"),
             };
@@ -373,7 +378,7 @@ fn place(step: &Step) -> String {
     match step {
         Step::Evaluate { evaluation } => format!(" in evaluation {evaluation}"),
         Step::Solve { iteration, solver, .. } => format!(" in solver `{solver}`, iteration {iteration}"),
-        Step::Fit { .. } | Step::Observe { .. } => " in the surrogate".to_owned(),
+        Step::Fit { .. } | Step::Observe { .. } | Step::Ask { .. } => " in the surrogate".to_owned(),
     }
 }
 

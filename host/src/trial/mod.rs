@@ -1,5 +1,6 @@
 //! One trial: open its folder, make its plugins, run the loop, close.
 
+mod ask;
 mod attempt;
 mod best;
 mod groups;

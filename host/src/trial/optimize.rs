@@ -11,6 +11,7 @@ use plugin_api::{
 use serde_json::{Map, Value as Json};
 
 use super::TrialError;
+use super::ask::{Asker, bit_names};
 use super::attempt::attempt;
 use super::best::{Best, BestPoints};
 use super::initial_design::initial_design;
@@ -21,6 +22,7 @@ use crate::manifest::Settings;
 use crate::manifest::keys::evaluation::OnFailure;
 use crate::plan::Seeds;
 use crate::record::Step;
+use crate::record::asked::{Effects, Prediction};
 use crate::record::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
 use crate::record::incident::{self, Incident};
 
@@ -66,6 +68,12 @@ pub(super) trait Recorder {
     /// Takes how long a step took.
     fn took(&mut self, step: &Step, time: Duration);
 
+    /// Takes what a surrogate expects of a point.
+    fn predicted(&mut self, prediction: &Prediction);
+
+    /// Takes what the surrogates have learned.
+    fn explained(&mut self, effects: &Effects);
+
     /// Whether somebody asked to stop.
     fn stop(&self) -> bool;
 }
@@ -106,6 +114,7 @@ struct Optimization<'r> {
     /// How many of the last evaluations failed, without a value or a clear no between them.
     failures: usize,
     best: BestPoints,
+    asker: Asker,
 }
 
 /// As much of a point's description as fits on a line.
@@ -134,6 +143,7 @@ impl<'r> Optimization<'r> {
         Self {
             sign: if parts.benchmark.sense() == Sense::Maximize { -1.0 } else { 1.0 },
             unwanted: (BTreeSet::new(), BitMatrix::new(layout.dimension())),
+            asker: Asker::new(&known.incidents),
             parts,
             keys,
             known,
@@ -278,6 +288,7 @@ impl<'r> Optimization<'r> {
         let (f, notes) = self.draw(iteration)?;
         let answers = self.solve(iteration, &f)?;
         let Some(bits) = self.choose(iteration, &f, notes, answers)? else { return Ok(None) };
+        self.ask(iteration, &bits);
         Ok(Some((self.decode(&bits)?, bits)))
     }
 
@@ -371,7 +382,47 @@ impl<'r> Optimization<'r> {
         Ok(Some(bits))
     }
 
+    /// Asks, where it is time to, what is expected of the next point and what is known so far. What is replayed was
+    /// asked when it happened.
+    fn ask(&mut self, iteration: usize, bits: &Bits) {
+        if self.recorder.recorded().is_some() {
+            return;
+        }
+        if self.asker.wants_prediction() {
+            let evaluation = self.evaluations + 1;
+            let sign = self.sign;
+            self.timed_ask(evaluation, |asker, parts, recorder| {
+                let told = asker.predict(&mut parts.turns, iteration, bits, sign, evaluation);
+                told.iter().for_each(|prediction| recorder.predicted(prediction));
+            });
+        }
+        if self.asker.wants_effects(self.evaluations) {
+            self.explain();
+        }
+    }
+
+    /// Asks what the surrogates have learned.
+    fn explain(&mut self) {
+        let (evaluations, sign) = (self.evaluations, self.sign);
+        let names = bit_names(self.parts.encoder.as_ref(), &self.parts.space, &self.layout);
+        self.timed_ask(evaluations, |asker, parts, recorder| {
+            let told = asker.effects(&mut parts.turns, &names, sign, evaluations);
+            told.iter().for_each(|effects| recorder.explained(effects));
+        });
+    }
+
+    fn timed_ask(&mut self, evaluation: usize, ask: impl FnOnce(&mut Asker, &mut Parts, &mut dyn Recorder)) {
+        let step = Step::Ask { evaluation };
+        self.recorder.begins(&step);
+        let started = Instant::now();
+        ask(&mut self.asker, &mut self.parts, self.recorder);
+        self.recorder.took(&step, started.elapsed());
+    }
+
     fn finish(mut self) -> Result<Finished, TrialError> {
+        if self.recorder.recorded().is_none() && self.asker.wants_last_effects() {
+            self.explain();
+        }
         let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
@@ -406,6 +457,8 @@ pub(super) mod testing {
         fn keep(&mut self, _: usize, _: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {}
         fn begins(&mut self, _: &Step) {}
         fn took(&mut self, _: &Step, _: Duration) {}
+        fn predicted(&mut self, _: &Prediction) {}
+        fn explained(&mut self, _: &Effects) {}
         fn stop(&self) -> bool {
             false
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::TrialError;
 use super::optimize::Recorder;
+use crate::record::asked::{AskedFiles, Effects, Prediction};
 use crate::record::event::Event;
 use crate::record::state::{Pace, State};
 use crate::record::{Journal, Step, TimingFile};
@@ -24,6 +25,7 @@ pub(super) struct Recording<'a> {
     folder: PathBuf,
     journal: Journal,
     timing: TimingFile,
+    asked: AskedFiles,
     pace: Pace,
     stop: Arc<AtomicBool>,
     listener: &'a mut dyn Listener,
@@ -36,8 +38,8 @@ impl<'a> Recording<'a> {
         stop: Arc<AtomicBool>,
         listener: &'a mut dyn Listener,
     ) -> Self {
-        let (folder, timing) = (folder.to_owned(), TimingFile::open(folder));
-        Self { folder, journal, timing, pace: Pace::new(), stop, listener }
+        let (timing, asked) = (TimingFile::open(folder), AskedFiles::new(folder));
+        Self { folder: folder.to_owned(), journal, timing, asked, pace: Pace::new(), stop, listener }
     }
 
     /// The saved state, where it belongs to this journal.
@@ -91,6 +93,14 @@ impl Recorder for Recording<'_> {
         if self.recorded().is_none() {
             self.timing.add(step, time);
         }
+    }
+
+    fn predicted(&mut self, prediction: &Prediction) {
+        self.asked.add(prediction);
+    }
+
+    fn explained(&mut self, effects: &Effects) {
+        self.asked.replace(effects);
     }
 
     fn stop(&self) -> bool {

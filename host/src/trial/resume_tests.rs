@@ -14,6 +14,7 @@ use super::turns::{Turn, Turns};
 use crate::manifest::Settings;
 use crate::plan::Seeds;
 use crate::record::Step;
+use crate::record::asked::{Effects, Prediction};
 use crate::record::event::Event;
 
 const N: usize = 7;
@@ -119,6 +120,8 @@ struct Replay {
 }
 
 impl Recorder for Replay {
+    fn predicted(&mut self, _: &Prediction) {}
+    fn explained(&mut self, _: &Effects) {}
     fn record(&mut self, event: Event) -> std::result::Result<(), TrialError> {
         if let Some(recorded) = self.recorded.pop_front() {
             assert_eq!(event, recorded, "event {} is another", self.events.len());

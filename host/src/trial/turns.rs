@@ -1,6 +1,6 @@
 //! The surrogates of a trial: all observe, and each iteration is the next one's; and the solvers of their draws.
 
-use plugin_api::{Bits, Evaluation, Result, Solver, Surrogate};
+use plugin_api::{Bits, Effect, Evaluation, Result, Solver, Surrogate};
 
 /// A solver with its name.
 pub(super) type NamedSolver = (String, Box<dyn Solver>);
@@ -38,6 +38,15 @@ impl Turns {
     /// The name of the surrogate whose turn it is, where there is more than one.
     pub(super) fn name(&self, iteration: usize) -> Option<String> {
         (self.turns.len() > 1).then(|| self.turns[self.at(iteration)].name.clone())
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// What each surrogate has learned, with its name.
+    pub(super) fn effects(&mut self) -> Vec<(String, Result<Option<Vec<Effect>>>)> {
+        self.turns.iter_mut().map(|turn| (turn.name.clone(), turn.surrogate.effects())).collect()
     }
 
     /// The solver that is followed, then the shadows.

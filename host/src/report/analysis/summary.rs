@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use super::predicted::{Calibration, calibration};
 use super::settings::Setting;
 use super::statistics::{Interval, interval, mean, ranks};
 use super::trial::{SolverRecord, Sum, TrialRecord, Turn};
@@ -56,6 +57,9 @@ pub(crate) struct MethodSummary {
     /// What its surrogates decided, and in how many draws.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteCount>,
+    /// How good the models' predictions were, where they were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predictions: Option<Calibration>,
     /// What each surrogate proposed, where several take turns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
@@ -179,6 +183,7 @@ fn summary(setting: &Setting<'_>, method: &str, trials: &[&TrialRecord]) -> Meth
         mean_evaluate_seconds: total(|trial| trial.evaluate),
         shadows: shadows(trials),
         notes: notes(trials),
+        predictions: calibration(trials),
         turns: trials.iter().flat_map(|trial| &trial.turns).fold(Vec::new(), |mut turns, turn| {
             Turn::add(&mut turns, turn);
             turns

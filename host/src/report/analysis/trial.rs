@@ -7,6 +7,9 @@ use plugin_api::Space;
 use serde::Serialize;
 
 use super::best::Found;
+use super::course::Course;
+use super::listing::{self, Listed};
+use super::predicted::{Predicted, predicted};
 use crate::record::event::{Finished, Phase, Started};
 use crate::record::incident::Incident;
 use crate::record::{Evaluation, Step, TrialFiles};
@@ -20,7 +23,15 @@ pub(crate) struct TrialRecord {
     pub started: Started,
     /// The best total after each evaluation.
     pub best_at: Vec<Option<f64>>,
-    /// How many of them belong to the initial design.
+    /// What each evaluation gave, and when.
+    pub course: Course,
+    /// Proposals with what was expected of them.
+    pub predicted: Vec<Predicted>,
+    /// Evaluations that the page lists.
+    pub listed: Vec<Listed>,
+    /// Which of the report's runs it belongs to.
+    pub run: usize,
+    /// How many evaluations belong to the initial design.
     pub initial: usize,
     /// The same for trials with the same initial design.
     pub design: u64,
@@ -160,8 +171,9 @@ impl TrialRecord {
     }
 }
 
-impl From<TrialFiles> for TrialRecord {
-    fn from(trial: TrialFiles) -> Self {
+impl TrialRecord {
+    /// A trial of the report's run of this number, of which the best `listed` evaluations may be shown one by one.
+    pub(crate) fn new(trial: TrialFiles, run: usize, space: Option<Arc<Space>>, listed: usize) -> Self {
         let failed = trial.evaluations.iter().filter(|evaluation| evaluation.ended.status.is_failure());
         let failure = |evaluation: &Evaluation| Failure {
             evaluation: evaluation.ended.evaluation,
@@ -191,7 +203,11 @@ impl From<TrialFiles> for TrialRecord {
             shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
             evaluate: time(&|step| matches!(step, Step::Evaluate { .. })),
             found: trial.best().and_then(found),
-            space: None,
+            course: Course::of(&trial),
+            predicted: predicted(&trial),
+            listed: listing::of_trial(&trial, listed),
+            run,
+            space,
             started: trial.started,
             finished: trial.finished,
             incidents: trial.incidents,

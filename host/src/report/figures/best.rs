@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clock;
 use super::lines::{self, Lines, Series, Value};
 use super::rows::{self, Around, Dots};
 use super::scale::Kind;
@@ -39,15 +40,22 @@ pub(super) fn best(model: &Model<'_>) -> Option<Panel> {
     if drawn.iter().all(Drawn::is_positive) {
         views.insert(1, view("value, log", None, What::Total, Kind::Log));
     }
+    let by_time = |(i, setting): (usize, &Setting<'_>)| {
+        Some(Figure { file: Some(name("best-time", i)), scene: clock::draw(model, setting, points)? })
+    };
+    let by_time: Vec<Figure> = settings.iter().enumerate().filter_map(by_time).collect();
+    let timed = !by_time.is_empty();
+    views.insert(1, View { label: "value, by time".to_owned(), figures: by_time });
     views.retain(|view| !view.figures.is_empty());
     let regret = views.iter().any(|view| view.label.starts_with("regret"));
     (!views.is_empty()).then(|| Panel {
         id: "best",
-        title: "Figure 3: best value so far",
+        title: super::title(model, 3, "best value so far"),
         caption: format!(
             "Mean over seeds; the band is a 95 % bootstrap interval of the mean. The grey part is the initial design, which \
-             all methods share.{}{}",
+             all methods share.{}{}{}",
             if regret { " Regret is the distance to the optimum; on the log axis, 0 stands at the lower edge." } else { "" },
+            if timed { " Time is that of drawing, minimising and evaluating, without shadows." } else { "" },
             more(model),
         ),
         views,
@@ -60,11 +68,14 @@ pub(super) fn finals(model: &Model<'_>) -> Option<Panel> {
     let figure = |(i, setting): (usize, &Setting<'_>)| {
         let row = |(method, trials): &(&str, Vec<&TrialRecord>)| {
             let values: Vec<f64> = trials.iter().filter_map(|trial| trial.final_best()).collect();
+            let mean = mean(&values);
+            let interval = interval(&values).map(|interval| (interval.low, interval.high));
             (!values.is_empty()).then(|| Dots {
                 key: model.method(method),
                 name: (*method).to_owned(),
-                mean: mean(&values),
-                interval: interval(&values).map(|interval| (interval.low, interval.high)),
+                tip: rows::tip(method, mean, interval, values.len()),
+                mean,
+                interval,
                 values,
             })
         };
@@ -76,6 +87,7 @@ pub(super) fn finals(model: &Model<'_>) -> Option<Panel> {
             heading: &heading,
             x: &format!("best value of a trial ({sense})"),
             kind: Kind::Linear,
+            level: None,
         };
         let file = if settings.len() == 1 { "final".to_owned() } else { format!("final-{}", i + 1) };
         (!rows.is_empty()).then(|| Figure { file: Some(file), scene: rows::dots(&around, &rows) })
@@ -83,7 +95,7 @@ pub(super) fn finals(model: &Model<'_>) -> Option<Panel> {
     let figures: Vec<Figure> = settings.iter().enumerate().filter_map(figure).collect();
     (!figures.is_empty()).then(|| Panel {
         id: "final",
-        title: "Where each trial ended",
+        title: "Where each trial ended".to_owned(),
         caption: format!(
             "One dot a seed; the large marker is the mean, the bar its 95 % bootstrap interval. Bars say how far the mean is \
              known, each method for itself; whether two methods differ is decided seed by seed, in the table of \
@@ -94,7 +106,7 @@ pub(super) fn finals(model: &Model<'_>) -> Option<Panel> {
     })
 }
 
-fn more(model: &Model<'_>) -> String {
+pub(super) fn more(model: &Model<'_>) -> String {
     match model.settings.len() {
         count if count > MOST_SETTINGS => {
             format!(

@@ -10,6 +10,8 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// Whether a marker stands on its line.
     pub(super) markers: bool,
+    /// Whether it has a line, and not dots alone.
+    pub(super) line: bool,
 }
 
 const ROW: f64 = 18.0;
@@ -26,7 +28,13 @@ pub(super) fn draw(entries: &[Entry], page: f64, top: f64) -> (Vec<Item>, f64) {
         }
         let points = vec![(x, y - 4.0), (x + 26.0, y - 4.0)];
         let colour = Colour::Series(entry.key);
-        let mut shapes = vec![Shape::Line { points, colour, width: 2.0, dash: dash(entry.key) }];
+        let mut shapes = Vec::new();
+        if entry.line {
+            shapes.push(Shape::Line { points, colour, width: 2.0, dash: dash(entry.key) });
+        } else {
+            let points = [4.0, 13.0, 22.0].map(|right| (x + right, y - 4.0)).to_vec();
+            shapes.push(Shape::Dots { points, radius: 3.0, colour, opacity: 0.75 });
+        }
         if entry.markers {
             shapes.push(marker(entry.key, (x + 13.0, y - 4.0), 4.0));
         }

@@ -2,14 +2,11 @@
 
 use serde_json::json;
 
-use super::legend::{self, Entry, shortened};
+use super::axes::{Axes, HEIGHT, WIDTH, small};
+use super::legend::{self, Entry};
 use super::scale::{Kind, Scale};
 use super::scene::{Anchor, Colour, Item, Scene, Shape, dash, marker};
 use crate::text::number;
-
-/// How wide figures are: as wide as a telephone shows them, and three beside each other on a large screen.
-pub(super) const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 250.0;
 
 /// Lines, and what stands around them.
 pub(super) struct Lines {
@@ -62,59 +59,33 @@ pub(super) fn draw(lines: &Lines) -> Scene {
     let heights =
         all().flat_map(|point| [Some(point.y), point.interval.map(|i| i.0), point.interval.map(|i| i.1)]);
     let heights = heights.flatten().chain(lines.level.as_ref().map(|(level, _)| *level));
-    let top = if lines.heading.is_empty() { 14.0 } else { 30.0 };
-    let y = Scale::over(lines.y_kind, heights, HEIGHT - 42.0, top);
-    let ticks = y.ticks(5);
-    let left = 26.0 + ticks.iter().map(|(_, text)| super::png::width(text, 11.0)).fold(16.0, f64::max);
-    let x = horizontal(lines, left, WIDTH - 14.0);
-    let mut items = Vec::new();
-    let mut frame = Vec::new();
-    if !lines.heading.is_empty() {
-        frame.push(heading(&lines.heading, left));
-    }
-    if let Some(initial) = lines.initial {
-        let (begin, end) = (left, x.at(initial));
-        let corners = vec![(begin, top), (end, top), (end, HEIGHT - 42.0), (begin, HEIGHT - 42.0)];
-        frame.push(Shape::Area { points: corners, colour: Colour::Grid, opacity: 0.55 });
-        if end - begin > 80.0 {
-            frame.push(small(((begin + end) / 2.0, top + 12.0), "initial design", Anchor::Middle));
-        }
-    }
-    for (value, text) in &ticks {
-        let place = y.at(*value);
-        frame.push(Shape::segment((left, place), (WIDTH - 14.0, place), Colour::Grid));
-        frame.push(small((left - 6.0, place + 4.0), text, Anchor::End));
-    }
-    let base = HEIGHT - 42.0;
-    frame.push(Shape::segment((left, base), (WIDTH - 14.0, base), Colour::Muted));
-    for (value, text) in horizontal_ticks(lines, &x) {
-        let place = x.at(value);
-        frame.push(Shape::segment((place, base), (place, base + 4.0), Colour::Muted));
-        frame.push(small((place, base + 17.0), &text, Anchor::Middle));
-    }
-    frame.push(Shape::text(((left + WIDTH - 14.0) / 2.0, HEIGHT - 8.0), &lines.x, Anchor::Middle));
-    frame.push(Shape::Text {
-        at: (13.0, (top + base) / 2.0),
-        text: shortened(&lines.y, base - top + 30.0),
-        anchor: Anchor::Middle,
-        size: 11.0,
-        colour: Colour::Ink,
-        upwards: true,
-    });
+    let axes = Axes::new(
+        &lines.heading,
+        |from, to| horizontal(lines, from, to),
+        |from, to| Scale::over(lines.y_kind, heights, from, to),
+    );
+    let mut frame = lines.initial.map(|end| axes.initial(end)).unwrap_or_default();
+    frame.extend(axes.frame(&lines.heading, &lines.x, &lines.y, &horizontal_ticks(lines, &axes.x)));
+    let Axes { x, y, left, top, .. } = axes;
     if let Some((level, name)) = &lines.level {
         let place = y.at(*level);
         let points = vec![(left, place), (WIDTH - 14.0, place)];
         frame.push(Shape::Line { points, colour: Colour::Ink, width: 1.0, dash: &[3.0, 3.0] });
         frame.push(small((WIDTH - 16.0, place - 4.0), name, Anchor::End));
     }
-    items.push(Item::plain(frame));
+    let mut items = vec![Item::plain(frame)];
     // All bands first: no band hides a line.
     items.extend(lines.series.iter().filter_map(|series| band(series, &x, &y)));
     items.extend(lines.series.iter().map(|series| line(series, &x, &y, lines.markers)));
     let entries: Vec<Entry> = lines
         .series
         .iter()
-        .map(|series| Entry { key: series.key, name: series.name.clone(), markers: lines.markers })
+        .map(|series| Entry {
+            key: series.key,
+            name: series.name.clone(),
+            markers: lines.markers,
+            line: true,
+        })
         .collect();
     let (legend, height) = legend::draw(&entries, WIDTH, HEIGHT + 4.0);
     items.extend(legend);
@@ -124,25 +95,8 @@ pub(super) fn draw(lines: &Lines) -> Scene {
         title: lines.title.clone(),
         description: description(lines),
         items,
-        hover: hover(lines, &x, &y),
+        hover: hover(lines, &x, &y, top),
     }
-}
-
-/// The title of one figure among others.
-pub(super) fn heading(text: &str, left: f64) -> Shape {
-    Shape::Text {
-        at: (left, 16.0),
-        text: text.to_owned(),
-        anchor: Anchor::Start,
-        size: 12.0,
-        colour: Colour::Ink,
-        upwards: false,
-    }
-}
-
-/// Words that matter less.
-pub(super) fn small(at: (f64, f64), text: &str, anchor: Anchor) -> Shape {
-    Shape::Text { at, text: text.to_owned(), anchor, size: 11.0, colour: Colour::Muted, upwards: false }
 }
 
 fn horizontal(lines: &Lines, left: f64, right: f64) -> Scale {
@@ -153,7 +107,8 @@ fn horizontal(lines: &Lines, left: f64, right: f64) -> Scale {
     if lines.markers || low >= high {
         Scale::over(lines.x_kind, places.into_iter(), left, right)
     } else {
-        Scale::exact(lines.x_kind, low.min(1.0), high, left, right)
+        let low = if lines.x_kind == Kind::Log { low } else { low.min(1.0) };
+        Scale::exact(lines.x_kind, low, high, left, right)
     }
 }
 
@@ -215,7 +170,7 @@ fn description(lines: &Lines) -> String {
 }
 
 /// What a pointer finds: places in pixels, and values.
-fn hover(lines: &Lines, x: &Scale, y: &Scale) -> String {
+fn hover(lines: &Lines, x: &Scale, y: &Scale, top: f64) -> String {
     let four = |value: f64| -> serde_json::Value {
         format!("{value:.4e}").parse::<f64>().map_or(serde_json::Value::Null, Into::into)
     };
@@ -244,5 +199,5 @@ fn hover(lines: &Lines, x: &Scale, y: &Scale) -> String {
             json!({ "k": series.key, "name": series.name, "points": points })
         })
         .collect();
-    json!({ "x": lines.x, "top": 14, "bottom": HEIGHT - 42.0, "series": series }).to_string()
+    json!({ "x": lines.x, "top": top, "bottom": HEIGHT - 42.0, "series": series }).to_string()
 }

@@ -1,20 +1,27 @@
 //! The figures of a report: the paper's three, and what else shows which method is better and why.
 
+mod axes;
 pub(super) mod colours;
 mod legend;
 mod lines;
 pub(super) mod png;
 mod rows;
 mod scale;
+mod scatter;
 mod scene;
 pub(super) mod svg;
 
 mod best;
+mod clock;
+mod effects;
+mod evaluations;
+mod predicted;
 mod solvers;
 mod times;
 
 pub(super) use scene::{Colour, Item, Scene, Shape, dash, marker};
 
+use super::analysis::learned::Learned;
 use super::analysis::model::Model;
 
 /// A figure, and the name of its file.
@@ -38,7 +45,7 @@ pub(super) struct Panel {
     /// Its name in the page.
     pub id: &'static str,
     /// What it is.
-    pub title: &'static str,
+    pub title: String,
     /// How to read it.
     pub caption: String,
     /// The ways to look at it, the best first.
@@ -57,33 +64,64 @@ pub(super) struct Group {
 }
 
 /// Everything there is to draw; groups without data are left out.
-pub(super) fn figures(model: &Model<'_>) -> Vec<Group> {
-    let mut groups = vec![
-        Group {
-            id: "values",
-            what: "methods",
-            names: model.methods.clone(),
-            panels: [best::best(model), best::finals(model)].into_iter().flatten().collect(),
-        },
-        Group {
-            id: "afo",
-            what: "solvers",
-            names: model.solvers.clone(),
-            panels: [solvers::times(model), solvers::gaps(model)].into_iter().flatten().collect(),
-        },
-        Group {
-            id: "improvement",
-            what: "pairs",
-            names: model.pairs.iter().map(|(name, _)| name.clone()).collect(),
-            panels: solvers::improvement(model).into_iter().collect(),
-        },
-        Group {
-            id: "seconds",
-            what: "",
-            names: Vec::new(),
-            panels: times::phases(model).into_iter().collect(),
-        },
-    ];
+///
+/// Where solvers are held against shadows, figures have the paper's numbers, and its order. Elsewhere what the methods
+/// found comes first.
+pub(super) fn figures(model: &Model<'_>, learned: &[Learned<'_>]) -> Vec<Group> {
+    let values = Group {
+        id: "values",
+        what: "methods",
+        names: model.methods.clone(),
+        panels: [best::best(model), evaluations::evaluations(model), best::finals(model)]
+            .into_iter()
+            .flatten()
+            .collect(),
+    };
+    let models = Group {
+        id: "models",
+        what: "methods",
+        names: model.methods.clone(),
+        panels: [predicted::predicted(model), effects::effects(model, learned)]
+            .into_iter()
+            .flatten()
+            .collect(),
+    };
+    let afo = Group {
+        id: "afo",
+        what: "solvers",
+        names: model.solvers.clone(),
+        panels: [solvers::times(model), solvers::gaps(model)].into_iter().flatten().collect(),
+    };
+    let improvement = Group {
+        id: "improvement",
+        what: "pairs",
+        names: model.pairs.iter().map(|(name, _)| name.clone()).collect(),
+        panels: solvers::improvement(model).into_iter().collect(),
+    };
+    let seconds = Group {
+        id: "seconds",
+        what: "",
+        names: Vec::new(),
+        panels: times::phases(model).into_iter().collect(),
+    };
+    let mut groups = match numbered(model) {
+        true => vec![afo, improvement, values, models, seconds],
+        false => vec![values, models, afo, improvement, seconds],
+    };
     groups.retain(|group| !group.panels.is_empty());
     groups
+}
+
+/// Whether figures have the paper's numbers: it holds a solver against others on the same problems.
+fn numbered(model: &Model<'_>) -> bool {
+    !model.improvements.is_empty()
+}
+
+/// A figure's title, with its number in the paper where these are used.
+fn title(model: &Model<'_>, number: usize, title: &str) -> String {
+    if numbered(model) {
+        return format!("Figure {number}: {title}");
+    }
+    let mut letters = title.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

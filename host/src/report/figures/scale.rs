@@ -47,6 +47,11 @@ impl Scale {
         Self { kind, low, high, from, to }
     }
 
+    /// The lowest and the highest value.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// The pixel of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = match self.kind {

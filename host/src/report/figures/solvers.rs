@@ -36,7 +36,7 @@ pub(super) fn times(model: &Model<'_>) -> Option<Panel> {
     }
     Some(Panel {
         id: "afo-time",
-        title: "Figure 1: average AFO time against dimension",
+        title: super::title(model, 1, "average AFO time against dimension"),
         caption: format!(
             "How long a solver takes for one acquisition function, followed or as a shadow. Mean over trials, band: 95 % \
              bootstrap interval.{words}"
@@ -63,7 +63,7 @@ pub(super) fn gaps(model: &Model<'_>) -> Option<Panel> {
     .collect();
     (!views.is_empty()).then(|| Panel {
         id: "af-gap",
-        title: "How low the AF values are",
+        title: "How low the AF values are".to_owned(),
         caption: "Best known: the lowest of all answers to the same problem, where two solvers or more answered. Bound: the \
                   highest that any of the solvers proved. 0 is optimal."
             .to_owned(),
@@ -88,7 +88,7 @@ pub(super) fn improvement(model: &Model<'_>) -> Option<Panel> {
     )?;
     Some(Panel {
         id: "af-improvement",
-        title: "Figure 2: improvement in AF value against dimension",
+        title: super::title(model, 2, "improvement in AF value against dimension"),
         caption: "100 (shadow − followed) / |shadow| on the same acquisition functions, mean over trials, band: 95 % bootstrap \
                   interval. Above 0 the followed solver found lower values. Values near 0 make large percentages: the counts \
                   in the table are safer."
@@ -162,11 +162,12 @@ fn draw(lines: &[Line], title: &str, axis: &str, kind: Kind) -> Option<Scene> {
                 let (_, estimate) = points.first()?;
                 let interval = estimate.interval.map(|interval| (interval.low, interval.high));
                 let mean = Some(estimate.mean);
-                Some(Dots { key: *key, name: name.clone(), values: Vec::new(), mean, interval })
+                let tip = rows::tip(name, mean, interval, estimate.trials);
+                Some(Dots { key: *key, name: name.clone(), values: Vec::new(), mean, interval, tip })
             })
             .collect();
         let x = format!("{axis}, {low} bits");
-        return Some(rows::dots(&Around { title, heading: "", x: &x, kind }, &rows));
+        return Some(rows::dots(&Around { title, heading: "", x: &x, kind, level: None }, &rows));
     }
     let series = lines.iter().map(|(key, name, points)| {
         let point = |(bits, estimate): &(usize, Estimate)| Value {

@@ -35,7 +35,8 @@ pub(super) fn phases(model: &Model<'_>) -> Option<Panel> {
         return None;
     }
     let drawn = &rows[..rows.len().min(MOST_ROWS)];
-    let around = Around { title: "Time by phase", heading: "", x: "seconds a trial", kind: Kind::Linear };
+    let around =
+        Around { title: "Time by phase", heading: "", x: "seconds a trial", kind: Kind::Linear, level: None };
     let scene = rows::bars(&around, &["fit", "AFO", "evaluate", "shadows"], drawn);
     let more = match rows.len() {
         count if count > MOST_ROWS => format!(" The first {MOST_ROWS} of {count} rows are drawn."),
@@ -43,7 +44,7 @@ pub(super) fn phases(model: &Model<'_>) -> Option<Panel> {
     };
     Some(Panel {
         id: "time",
-        title: "Where the time went",
+        title: "Where the time went".to_owned(),
         caption: format!(
             "Mean seconds of a trial: drawing from the model (fit), minimising what was drawn (AFO), evaluating the \
              objective; and the shadows, which only the comparison needs.{more}"

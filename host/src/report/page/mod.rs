@@ -5,6 +5,7 @@
 //! whose hash it names, and nothing be fetched.
 
 mod answer;
+mod evaluations;
 mod sections;
 mod style;
 
@@ -30,6 +31,8 @@ pub(super) struct Page<'a> {
     pub model: &'a Model<'a>,
     /// Everything there is to draw.
     pub figures: &'a [Group],
+    /// The files that stand beside the page.
+    pub files: &'a [&'a str],
 }
 
 pub(super) fn page(page: &Page<'_>) -> String {
@@ -58,28 +61,42 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (answer::answer(page))
                     (sections::verdict(page))
                     (sections::table(page))
-                    @for group in page.figures.iter().filter(|group| group.panels.len() > 1) { (figures(group)) }
-                    div class="panels" {
-                        @for group in page.figures.iter().filter(|group| group.panels.len() == 1) { (figures(group)) }
+                    @for groups in side_by_side(page.figures) {
+                        @match groups {
+                            [group] => (figures(group)),
+                            groups => div class="panels" { @for group in groups { (figures(group)) } },
+                        }
                     }
+                    (evaluations::predictions(page))
                     (sections::turns(page))
                     (sections::notes(page))
                     (sections::shadows(page))
                     (sections::comparisons(page))
                     (answer::best_points(page))
                     (sections::failures(page))
+                    (evaluations::evaluations(page))
                     (sections::what_ran(page))
                 }
                 footer {
-                    "Made by host " (env!("CARGO_PKG_VERSION")) " from the journals of the run. The numbers are in "
-                    code { "best.json" } ", " code { "summary.json" } ", " code { "trace.csv" } " and " code { "afo.csv" }
-                    " beside this page, the figures in " code { "figures/" } " as SVG and PNG."
+                    p { "Made by host " (env!("CARGO_PKG_VERSION")) " from the journals of the run." }
+                    @if !page.files.is_empty() {
+                        p {
+                            "Beside this page: "
+                            @for file in page.files { (link(file)) ", " }
+                            (link("figures/")) " (SVG and PNG)."
+                        }
+                    }
                 }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
     page.into_string()
+}
+
+/// A file beside the page.
+fn link(file: &str) -> Markup {
+    html! { a href=(file) { (file) } }
 }
 
 fn title(page: &Page<'_>) -> String {
@@ -92,12 +109,18 @@ fn title(page: &Page<'_>) -> String {
     svg::printable(&names.join(", "))
 }
 
+/// The groups in their order; those of a single panel share a row with the next.
+fn side_by_side(groups: &[Group]) -> impl Iterator<Item = &[Group]> {
+    groups.chunk_by(|a, b| a.panels.len() == 1 && b.panels.len() == 1)
+}
+
 /// A group's switches and panels.
 fn figures(group: &Group) -> Markup {
     let heading = match group.id {
         "values" => "What the methods found",
         "afo" => "How the solvers compare: time and AF values",
         "improvement" => "How the solvers compare: on the same problems",
+        "models" => "What the models know",
         _ => "Time",
     };
     html! {

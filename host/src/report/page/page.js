@@ -85,5 +85,49 @@
       guide = null;
     });
   }
+  // Tables that are sorted by a click on a column's name, and searched.
+  const key = (row, column) => {
+    const text = row.cells[column].textContent;
+    const value = Number(text);
+    return text === "–" ? Infinity : Number.isNaN(value) ? text : value;
+  };
+  const compare = (a, b) => typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
+  for (const table of document.querySelectorAll("table[data-sort]")) {
+    const body = table.tBodies[0];
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const sort = () => {
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const rows = [...body.rows].map((row) => [key(row, column), row]);
+        rows.sort((a, b) => up ? compare(a[0], b[0]) : compare(b[0], a[0]));
+        body.append(...rows.map((pair) => pair[1]));
+      };
+      head.tabIndex = 0;
+      head.addEventListener("click", sort);
+      head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+    });
+  }
+  for (const place of document.querySelectorAll("[data-search]")) {
+    const rows = [...document.getElementById(place.dataset.search).tBodies[0].rows];
+    const input = document.createElement("input");
+    input.type = "search";
+    input.placeholder = "search: words in any column";
+    input.setAttribute("aria-label", "Search");
+    const count = document.createElement("span");
+    count.setAttribute("role", "status");
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+      let shown = 0;
+      for (const row of rows) {
+        const cells = " " + [...row.cells].map((cell) => cell.textContent.toLowerCase()).join(" ") + " ";
+        row.hidden = !words.every((word) => cells.includes(word));
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = words.length === 0 ? "" : shown + " of " + rows.length;
+    });
+    place.append(input, count);
+  }
   addEventListener("scroll", hide, { passive: true });
 })();

@@ -12,7 +12,7 @@ use crate::report::words::{conclusion, probability, seeds_needed};
 use crate::text::{number, time};
 
 /// Longer lists are cut, and say so.
-const MOST_ROWS: usize = 100;
+pub(super) const MOST_ROWS: usize = 100;
 const MOST_SENTENCES: usize = 8;
 
 /// What was run, how far it is.
