@@ -18,7 +18,8 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
             })
             .collect();
         let json = json!({
-            "name": plan.name, "hash": plan.hash, "seeds": plan.seeds, "settings": plan.settings, "trials": trials
+            "name": plan.name, "hash": plan.hash, "seeds": plan.seeds, "settings": plan.settings, "trials": trials,
+            "notes": plan.notes()
         });
         return Ok(serde_json::to_string_pretty(&json).expect("a plan is plain data"));
     }
@@ -38,5 +39,6 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
         1 => "1 trial".to_owned(),
         count => format!("{count} trials"),
     };
-    Ok(format!("# {count}; every default filled:\n{}\n{}", plan.yaml, columns(&header, &rows)))
+    let notes: String = plan.notes().iter().map(|note| format!("# note: {note}\n")).collect();
+    Ok(format!("# {count}; every default filled:\n{notes}{}\n{}", plan.yaml, columns(&header, &rows)))
 }

@@ -21,7 +21,7 @@ pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
 fn identity(setting: &Setting) -> Json {
     // Taken apart, so that a new field is not forgotten.
     let Setting { sweep, keys, plugins } = setting;
-    let PluginPlan { benchmark, encoder, methods, space: _ } = plugins.as_ref();
+    let PluginPlan { benchmark, encoder, methods, space: _, deterministic: _ } = plugins.as_ref();
     let plugin = |spec: &Spec| json!([spec.name, spec.options]);
     let method = |method: &MethodPlan| {
         let MethodPlan { name, turns, shadows } = method;

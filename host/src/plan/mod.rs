@@ -22,6 +22,7 @@ pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, T
 pub use self::seeds::Seeds;
 pub use self::trial_id::{NoTrialId, TrialId};
 
+use self::resolved::points;
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::keys::sweep::Axis;
@@ -83,6 +84,22 @@ impl Trial<'_> {
 }
 
 impl Plan {
+    /// What somebody should know before it is run: budgets that no trial will spend.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for setting in &self.settings {
+            let (evaluations, points) = (setting.keys.budget.total(), points(&setting.plugins.space));
+            let note = format!(
+                "a budget of {evaluations} evaluations is more than the {points} points of the space: a trial ends when all \
+                 have been evaluated"
+            );
+            if setting.plugins.deterministic && evaluations > points && !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+
     /// Every trial, seeds fastest.
     pub fn trials(&self) -> impl Iterator<Item = Trial<'_>> {
         self.settings.iter().enumerate().flat_map(move |(point, setting)| {
@@ -194,6 +211,7 @@ mod tests {
                 encoder: spec("binary"),
                 methods: vec![method("psr"), method("sdp")],
                 space: plugin_api::Space::binary(3),
+                deterministic: true,
             }),
         };
         let settings: Vec<Setting> = (0..points).map(setting).collect();
