@@ -13,7 +13,7 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
             .trials()
             .map(|trial| {
                 json!({
-                    "id": trial.id(), "method": trial.method.name, "seed": trial.seed, "sweep": trial.setting.sweep
+                    "id": trial.id(), "method": trial.method.name, "seed": trial.seed, "sweep": trial.sweep()
                 })
             })
             .collect();
@@ -27,7 +27,7 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
     let rows: Vec<Vec<String>> = plan
         .trials()
         .map(|trial| {
-            let swept = trial.setting.sweep.iter().map(|(key, value)| format!("{key}={value}"));
+            let swept = trial.sweep().iter().map(|(key, value)| format!("{key}={value}"));
             let budget = trial.setting.keys.budget;
             let evaluations = format!("{} + {}", budget.initial, budget.evaluations);
             let sweep = swept.collect::<Vec<_>>().join(" ");

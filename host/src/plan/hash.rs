@@ -3,10 +3,11 @@
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use super::shared::Cell;
 use super::{MethodPlan, PluginPlan, Setting, Spec, TurnPlan};
 
 /// The hash of names, options, budgets and seeds; versions and files of plugins are not in it.
-pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
+pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting], cells: &[Cell]) -> String {
     let mut hash = Sha256::new();
     let mut add = |part: Json| {
         hash.update(part.to_string());
@@ -14,6 +15,10 @@ pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
     };
     add(json!([name, seeds]));
     settings.iter().map(identity).for_each(&mut add);
+    // A run from before such trials were shared has them once for each point.
+    if cells.iter().any(|cell| cell.sweep.is_some()) {
+        add(json!("shared"));
+    }
     hex(&hash.finalize())
 }
 
