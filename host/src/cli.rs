@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
+use crate::paint::Color;
 use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
 use crate::run::PATIENCE;
@@ -37,6 +38,17 @@ pub struct Arguments {
         display_order = 901
     )]
     pub log_format: LogFormat,
+    /// Colours: `auto` (on a terminal, unless NO_COLOR is set), `always` or `never`.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        global = true,
+        display_order = 902
+    )]
+    pub color: Color,
 }
 
 const EXAMPLES: &str = "\
@@ -77,6 +89,12 @@ acquisition function. The columns are listed in host/REPORT.md.
 Examples:
   host export results/ising/first --format parquet
   host export results/ising/first --format csv --output tables";
+
+const COMPLETIONS_HELP: &str = "\
+Where shells look for them:
+  host completions bash > ~/.local/share/bash-completion/completions/host
+  host completions zsh > ~/.zfunc/_host          # with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
+  host completions fish > ~/.config/fish/completions/host.fish";
 
 const SOLVE_HELP: &str = "\
 Formats, by the extension of a file:
@@ -127,14 +145,12 @@ pub enum Command {
     /// Only recorded files are read: a report can be made at any time, also of a run that is not finished.
     #[command(after_help = REPORT_HELP)]
     Report(ReportArguments),
-    /// Say what of a run's folder is whole and what is not. Nothing is changed.
+    /// Say what of a run's folder is whole and what is not; without a folder, what this installation has. Nothing is changed.
     ///
-    /// Every journal is read and its hashes followed. Exit codes: 0 all is whole, 1 something is not, 2 this is no run.
-    Doctor {
-        /// The folder of a run, as `host run` names it: results/NAME/ID.
-        #[arg(value_name = "DIR")]
-        folder: PathBuf,
-    },
+    /// Of a run, every journal is read and its hashes followed. Of the installation: versions, where plugins are looked
+    /// for, what is found and what is refused, cores, disk, and whether results can be written and locked. Exit
+    /// codes: 0 all is whole, 1 something is not, 2 this is no run.
+    Doctor(DoctorArguments),
     /// Write a run's evaluations and AFO answers for other tools: CSV, JSON lines or Parquet.
     #[command(after_help = EXPORT_HELP)]
     Export(ExportArguments),
@@ -151,9 +167,37 @@ pub enum Command {
         #[command(flatten)]
         plugins: PluginArguments,
     },
+    /// Print a script that completes commands and options in a shell.
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions {
+        #[arg(value_name = "SHELL", value_enum)]
+        shell: Shell,
+    },
     /// Run one trial of a run folder: what `host run` starts, and what a cluster's job array would.
     #[command(hide = true)]
     Trial(TrialArguments),
+}
+
+/// What to look at.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// The folder of a run, as `host run` names it: results/NAME/ID [default: look at the installation].
+    #[arg(value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Where results would go.
+    #[arg(long, value_name = "DIR", default_value = "results", conflicts_with = "folder")]
+    pub output: PathBuf,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+}
+
+/// Shells with completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// Which trial to run, and how.

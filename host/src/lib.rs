@@ -18,5 +18,6 @@ pub mod trial;
 
 mod clock;
 mod files;
+pub mod paint;
 mod parallel;
 pub mod text;

@@ -2,14 +2,18 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use host::cli::Arguments;
 use host::diagnostic::LogFormat;
+use host::paint::Color;
 use host::text::PlainErrors;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let color = Color::of_arguments(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
+    let matches = Arguments::command().color(color.into()).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    arguments.color.choose();
     log_to_stderr(arguments.verbose, arguments.log_format);
     host::commands::run(arguments)
 }

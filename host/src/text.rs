@@ -6,9 +6,11 @@ use std::io::{self, Write};
 
 use serde_json::Value as Json;
 
+use crate::paint::painted;
+
 /// Says something on the error output. That nobody can read it is no reason to end.
 pub(crate) fn say(words: impl Display) {
-    let _ = writeln!(io::stderr(), "{}", plain(&words.to_string()));
+    let _ = writeln!(io::stderr(), "{}", painted(plain(&words.to_string())));
 }
 
 /// The text with every character that would move a cursor, change a colour, or turn the direction of writing shown by its

@@ -19,6 +19,7 @@ const LEVELS: &[&[&str]] = &[
     &["plan"],
     &["plugins", "manifest"],
     &["clock", "diagnostic", "files", "parallel", "text"],
+    &["paint"],
 ];
 
 fn workspace() -> PathBuf {

@@ -43,6 +43,7 @@ refused!(a_sweep_with_a_wrong_value_points_at_the_value: "solver: annealing" => 
 refused!(a_sweep_without_values_is_refused: "solver: annealing" => "solver: annealing\nsweep: { penalty.l1: [], budget.initial: 3 }");
 refused!(a_name_that_leaves_the_results_is_refused: "name: smallest" => "name: ../../smallest");
 refused!(a_seed_twice_is_refused: "solver: annealing" => "solver: annealing\nseeds: [1, 2, 1]");
+refused!(a_seed_below_zero_is_refused: "solver: annealing" => "solver: annealing\nseeds: [1, -1, 2.5, x]");
 refused!(a_plugin_that_is_no_file_is_refused: "annealing" => "./README.md");
 refused!(a_plugin_of_another_kind_is_not_found: "solver: annealing" => "solver: random");
 refused!(what_is_no_yaml_has_its_place: "budget: {" => "budget: [");
@@ -84,6 +85,8 @@ fn help_teaches() {
         &["plugins", "list"],
         &["plugins", "describe"],
         &["schema"],
+        &["doctor"],
+        &["completions"],
     ] {
         let arguments = [words, &["--help"]].concat();
         assert_snapshot!(format!("help {}", words.join(" ")).trim(), host(&arguments, ""));
@@ -107,6 +110,68 @@ fn wrong_arguments_are_named_with_the_argument() {
     let _snapshots = snapshots::in_folder("cli");
     let arguments = ["plan", "-", "--set", "penalty.l2=1", "--set", "seeds", "--solver", "psr[stpes=3]"];
     assert_snapshot!(host(&arguments, SMALLEST));
+}
+
+/// A manifest whose sweep leads into one of its methods.
+const SWEPT: &str = "\
+name: swept
+budget: { initial: 3, evaluations: 2 }
+benchmark: { use: labs, options: { n: 6 } }
+methods:
+  psr: { surrogate: horseshoe, solver: psr }
+  sdp: { surrogate: horseshoe, solver: sdp }
+sweep: { methods.psr.solver.options.steps: [5, 10] }
+";
+
+#[test]
+fn a_sweep_into_a_method_that_is_replaced_is_told_as_what_it_is() {
+    let _snapshots = snapshots::in_folder("cli");
+    assert_snapshot!(host(&["plan", "-", "--solver", "annealing"], SWEPT));
+    let top = "solver: annealing\nsweep: { solver.options.sweeps: [5, 10] }";
+    let top = SMALLEST.replace("solver: annealing", top);
+    assert_snapshot!(
+        "a sweep over the only method that is replaced",
+        host(&["plan", "-", "--solver", "psr"], &top)
+    );
+    // What the hint says.
+    let planned = host(&["plan", "-", "--solver", "annealing", "--set", "sweep=null"], SWEPT);
+    assert!(planned.starts_with("# 1 trial;"), "{planned}");
+}
+
+#[test]
+fn one_mistake_in_an_argument_is_one_message() {
+    let _snapshots = snapshots::in_folder("cli");
+    for (what, arguments) in [
+        ("options that do not end", &["--solver", "psr[steps=10"][..]),
+        ("an option without a value", &["--solver", "psr[steps]"]),
+        ("an option in other words than YAML's", &["--solver", "psr[steps=abc]"]),
+        ("the same solver twice", &["--solver", "psr", "--solver", "sdp", "--solver", "psr"]),
+        ("the same surrogate twice", &["--surrogate", "random", "--surrogate", "random"]),
+    ] {
+        let seen = host(&[&["plan", "-"], arguments].concat(), SMALLEST);
+        assert_eq!(seen.matches("error:").count(), 1, "{seen}");
+        assert_snapshot!(what, seen);
+    }
+}
+
+#[test]
+fn a_budget_larger_than_the_space_is_told_in_the_plan_and_at_the_end() {
+    let manifest = SMALLEST.replace("evaluations: 2", "evaluations: 62");
+    let planned = host(&["plan", "-"], &manifest);
+    let note = "# note: a budget of 65 evaluations is more than the 64 points of the space: a trial ends when all have been \
+                evaluated\n";
+    assert!(planned.contains(note), "{planned}");
+    assert!(!host(&["plan", "-"], SMALLEST).contains("# note"));
+    let results = tempfile::tempdir().unwrap();
+    let arguments = ["run", "-", "--quiet", "--output", results.path().to_str().unwrap()];
+    let seen = host(&arguments, &manifest);
+    let note = "note: 1 trial ended before its budget was spent: every point had been evaluated\n";
+    assert!(seen.contains(note), "{seen}");
+    assert!(!host(&arguments, SMALLEST).contains("note: "));
+    // Where values are noisy, a point is evaluated again.
+    let noisy = "{ use: contamination, options: { stages: 5, samples: fresh } }";
+    let planned = host(&["plan", "-"], &manifest.replace("{ use: labs, options: { n: 6 } }", noisy));
+    assert!(planned.starts_with("# 1 trial") && !planned.contains("# note"), "{planned}");
 }
 
 #[test]

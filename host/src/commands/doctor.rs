@@ -1,13 +1,16 @@
-//! `host doctor`: what of a run's folder is whole and what is not, and the way on that loses nothing.
+//! `host doctor`: what of a run's folder is whole and what is not, and the way on that loses nothing. Without a folder,
+//! what the installation has.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{print, refuse};
+use super::{installation, print, refuse};
+use crate::cli::DoctorArguments;
 use crate::record::health::{Health, TrialHealth};
 use crate::text::columns;
 
-pub(super) fn doctor(folder: &Path) -> ExitCode {
+pub(super) fn doctor(arguments: &DoctorArguments) -> ExitCode {
+    let Some(folder) = &arguments.folder else { return installation::look(arguments) };
     let health = match Health::of(folder) {
         Ok(health) => health,
         Err(diagnostic) => return refuse(&[diagnostic]),

@@ -1,7 +1,9 @@
 //! One file a command: from its arguments to what a person sees and the exit code.
 
+mod completions;
 mod doctor;
 mod export;
+mod installation;
 mod plan;
 mod plugins;
 mod report;
@@ -14,8 +16,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use plugin_api::load::Description;
+
 use crate::cli::{Arguments, Changes, Command, PluginsCommand};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, LogFormat, Place};
 use crate::manifest::Source;
 use crate::manifest::overrides::Overrides;
 use crate::plan::Plan;
@@ -25,25 +29,34 @@ use crate::text::{plain, say};
 /// The request was wrong.
 const WRONG: u8 = 2;
 
+/// How much is said of what happens, and in which form.
+#[derive(Clone, Copy)]
+struct Logs {
+    format: LogFormat,
+    /// How often `-v` was given.
+    verbose: u8,
+}
+
 /// What a command prints, or everything that is wrong with the request.
 type Printed = Result<String, Vec<Diagnostic>>;
 
 /// Does what the arguments say.
 pub fn run(arguments: Arguments) -> ExitCode {
-    let format = arguments.log_format;
+    let (format, verbose) = (arguments.log_format, arguments.verbose);
     match arguments.command {
-        Command::Run(arguments) => run::run(&arguments, format),
+        Command::Run(arguments) => run::run(&arguments, Logs { format, verbose }),
         Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Doctor { folder } => doctor::doctor(&folder),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Solve(arguments) => solve::solve(&arguments),
         Command::Plugins(PluginsCommand::List { plugins, json }) => printed(plugins::list(&plugins, json)),
         Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
             printed(plugins::describe(&name, &plugins, json))
         }
+        Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),
-        Command::Trial(arguments) => trial::trial(&arguments, format),
+        Command::Trial(arguments) => trial::trial(&arguments, Logs { format, verbose }),
     }
 }
 
@@ -51,7 +64,19 @@ fn make_plan(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>
     let source = Source::read(manifest).map_err(|diagnostic| vec![diagnostic])?;
     let Changes { set, surrogate, solver, .. } = changes;
     let overrides = Overrides { set: set.clone(), surrogate: surrogate.clone(), solver: solver.clone() };
-    crate::plan::plan(&source, &overrides, &changes.plugins)
+    let plan = crate::plan::plan(&source, &overrides, &changes.plugins)?;
+    log_plan(&plan);
+    Ok(plan)
+}
+
+/// Says at `-v` what was planned, and with which plugins.
+fn log_plan(plan: &Plan) {
+    let (name, trials) = (&plan.name, plan.trials().count());
+    tracing::info!("planned `{name}`: {trials} trials, hash {}", plan.hash);
+    for loaded in plan.plugins.loaded() {
+        let Description { kind, name, version, path, .. } = loaded.plugin.description();
+        tracing::info!("loaded the {kind} `{name}` {version} from {}", path.display());
+    }
 }
 
 fn printed(printed: Printed) -> ExitCode {

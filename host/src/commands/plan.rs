@@ -13,12 +13,13 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
             .trials()
             .map(|trial| {
                 json!({
-                    "id": trial.id(), "method": trial.method.name, "seed": trial.seed, "sweep": trial.setting.sweep
+                    "id": trial.id(), "method": trial.method.name, "seed": trial.seed, "sweep": trial.sweep()
                 })
             })
             .collect();
         let json = json!({
-            "name": plan.name, "hash": plan.hash, "seeds": plan.seeds, "settings": plan.settings, "trials": trials
+            "name": plan.name, "hash": plan.hash, "seeds": plan.seeds, "settings": plan.settings, "trials": trials,
+            "notes": plan.notes()
         });
         return Ok(serde_json::to_string_pretty(&json).expect("a plan is plain data"));
     }
@@ -26,7 +27,7 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
     let rows: Vec<Vec<String>> = plan
         .trials()
         .map(|trial| {
-            let swept = trial.setting.sweep.iter().map(|(key, value)| format!("{key}={value}"));
+            let swept = trial.sweep().iter().map(|(key, value)| format!("{key}={value}"));
             let budget = trial.setting.keys.budget;
             let evaluations = format!("{} + {}", budget.initial, budget.evaluations);
             let sweep = swept.collect::<Vec<_>>().join(" ");
@@ -38,5 +39,6 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
         1 => "1 trial".to_owned(),
         count => format!("{count} trials"),
     };
-    Ok(format!("# {count}; every default filled:\n{}\n{}", plan.yaml, columns(&header, &rows)))
+    let notes: String = plan.notes().iter().map(|note| format!("# note: {note}\n")).collect();
+    Ok(format!("# {count}; every default filled:\n{notes}{}\n{}", plan.yaml, columns(&header, &rows)))
 }

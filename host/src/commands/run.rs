@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{make_plan, print, refuse, tell_broken};
+use super::{Logs, make_plan, print, refuse, tell_broken};
 use crate::cli::{Changes, RunArguments};
 use crate::diagnostic::{Diagnostic, LogFormat};
 use crate::record::{PLAN, Place};
@@ -14,23 +14,24 @@ use crate::run::progress::Progress;
 use crate::run::{self, Children, Executor, Failures, InProcess, Limits, Outcome};
 use crate::text::say;
 
-pub(super) fn run(arguments: &RunArguments, format: LogFormat) -> ExitCode {
-    match try_run(arguments, format) {
-        Ok(outcome) => finish(&outcome, arguments, format),
+pub(super) fn run(arguments: &RunArguments, logs: Logs) -> ExitCode {
+    match try_run(arguments, logs) {
+        Ok(outcome) => finish(&outcome, arguments, logs.format),
         Err(diagnostics) => refuse(&diagnostics),
     }
 }
 
-fn try_run(arguments: &RunArguments, format: LogFormat) -> Result<Outcome, Vec<Diagnostic>> {
+fn try_run(arguments: &RunArguments, logs: Logs) -> Result<Outcome, Vec<Diagnostic>> {
     let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
     let plan = make_plan(&manifest, &arguments.changes)?;
-    let mut progress = Progress::new(arguments.quiet, format);
+    let mut progress = Progress::new(arguments.quiet, logs.format);
     let allow_changed = arguments.allow_changed_plugins;
-    let outcome = run::run(&plan, &place, allow_changed, executor(arguments).as_ref(), &mut progress);
+    let executor = executor(arguments, logs.verbose);
+    let outcome = run::run(&plan, &place, allow_changed, executor.as_ref(), &mut progress);
     outcome.map_err(|diagnostic| vec![diagnostic])
 }
 
-fn executor(arguments: &RunArguments) -> Box<dyn Executor> {
+fn executor(arguments: &RunArguments, verbose: u8) -> Box<dyn Executor> {
     let plugins = arguments.changes.plugins.absolute();
     let (allow_changed_plugins, fail_fast) = (arguments.allow_changed_plugins, arguments.fail_fast);
     if arguments.in_process {
@@ -46,6 +47,7 @@ fn executor(arguments: &RunArguments) -> Box<dyn Executor> {
         },
         plugins,
         allow_changed_plugins,
+        verbose,
     })
 }
 
@@ -61,6 +63,7 @@ fn finish(outcome: &Outcome, arguments: &RunArguments, format: LogFormat) -> Exi
             LogFormat::Json => say(json!({ "progress": "stopped", "to_go_on": command })),
         }
     }
+    show_exhausted(outcome.exhausted, format);
     let folder = outcome.folder.display();
     let done = outcome.failed.is_empty() && !outcome.stopped;
     match report::report(std::slice::from_ref(&outcome.folder), None) {
@@ -104,6 +107,22 @@ fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnost
         }
         (None, _) => Err(Diagnostic::new("nothing to run")
             .hint("`host run MANIFEST` runs one; `host run --resume FOLDER` goes on with a run")),
+    }
+}
+
+/// Says which budgets were larger than the space.
+fn show_exhausted(trials: usize, format: LogFormat) {
+    match (trials, format) {
+        (0, _) => {}
+        (_, LogFormat::Json) => say(json!({ "progress": "exhausted", "trials": trials })),
+        (1, LogFormat::Text) => {
+            say("note: 1 trial ended before its budget was spent: every point had been evaluated")
+        }
+        (_, LogFormat::Text) => {
+            say(format!(
+                "note: {trials} trials ended before their budget was spent: every point had been evaluated"
+            ));
+        }
     }
 }
 

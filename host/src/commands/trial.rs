@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use super::refuse;
 use super::run::show_failures;
+use super::{Logs, refuse};
 use crate::cli::TrialArguments;
-use crate::diagnostic::{Diagnostic, LogFormat};
+use crate::diagnostic::Diagnostic;
 use crate::plan::TrialId;
 use crate::run::progress::Progress;
 use crate::run::{Children, Limits, PATIENCE, child, guard, run_one};
 
-pub(super) fn trial(arguments: &TrialArguments, format: LogFormat) -> ExitCode {
+pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
     let TrialArguments { folder, id, plugins, attached, guarded, allow_changed_plugins } = arguments;
     let id: TrialId = match id.parse() {
         Ok(id) => id,
@@ -28,10 +28,11 @@ pub(super) fn trial(arguments: &TrialArguments, format: LogFormat) -> ExitCode {
         limits: Limits { patience: PATIENCE, step_timeout: None },
         plugins: plugins.absolute(),
         allow_changed_plugins: *allow_changed_plugins,
+        verbose: logs.verbose,
     };
-    match run_one(folder, &id, &executor, &mut Progress::new(false, format)) {
+    match run_one(folder, &id, &executor, &mut Progress::new(false, logs.format)) {
         Ok(outcome) => {
-            show_failures(&outcome.failed, format);
+            show_failures(&outcome.failed, logs.format);
             if outcome.failed.is_empty() && !outcome.stopped { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(diagnostic) => refuse(&[diagnostic]),

@@ -2,6 +2,8 @@
 
 use serde_yaml::{Mapping, Value};
 
+use super::keys::methods::METHOD_KEYS;
+use super::names::text_of;
 use super::yaml::{self, KeyPath};
 use crate::diagnostic::{Diagnostic, Place};
 
@@ -26,6 +28,10 @@ impl Overrides {
         for argument in &self.set {
             let label = format!("--set {argument}");
             match parse_setting(argument) {
+                // An option of a plugin may be null; any other key is left out then.
+                Ok((path, Value::Null)) if !path.keys().iter().any(|key| key == "options") => {
+                    yaml::remove(tree, &path);
+                }
                 Ok((path, value)) => match yaml::set(tree, &path, value) {
                     Ok(()) => origins.push((path, label)),
                     Err(blocked) => mistakes.push(at(
@@ -50,12 +56,24 @@ impl Overrides {
         };
         let surrogates = named("surrogate", &self.surrogate, of_first("surrogate"), mistakes);
         let solvers = named("solver", &self.solver, of_first("solver"), mistakes);
+        // Those that cannot be read are mistakes already; without them there may be no method.
+        if surrogates.is_empty() || solvers.is_empty() {
+            return;
+        }
         let mut methods = Mapping::new();
         for surrogate in &surrogates {
             for solver in &solvers {
                 let names: Vec<&str> =
                     [surrogate, solver].iter().filter_map(|part| part.name.as_deref()).collect();
                 let name = names.join("-");
+                if methods.contains_key(name.as_str()) {
+                    let label = [surrogate, solver].iter().rev().find_map(|part| part.label.clone());
+                    let what = Diagnostic::new(format!("there is a method `{name}` already"));
+                    let hint =
+                        "each surrogate and solver once; under `methods` in a manifest, names are free";
+                    mistakes.push(at(label.unwrap_or_default(), what.hint(hint)));
+                    continue;
+                }
                 let path = KeyPath::root().join("methods").join(&name);
                 let mut keys = Mapping::new();
                 for (key, part) in [("surrogate", surrogate), ("solver", solver)] {
@@ -67,12 +85,49 @@ impl Overrides {
                 methods.insert(Value::from(name), Value::Mapping(keys));
             }
         }
+        self.check_sweep(tree, &methods, mistakes);
         if let Value::Mapping(keys) = tree {
-            for key in super::keys::methods::METHOD_KEYS {
+            for key in METHOD_KEYS {
                 keys.shift_remove(key);
             }
             keys.insert(Value::from("methods"), Value::Mapping(methods));
         }
+    }
+}
+
+impl Overrides {
+    /// A sweep over what is replaced leads nowhere: it is told, and left out, so that it makes no other mistakes.
+    fn check_sweep(&self, tree: &mut Value, methods: &Mapping, mistakes: &mut Vec<Diagnostic>) {
+        let Some(Value::Mapping(axes)) = tree.get_mut("sweep") else { return };
+        let label = self.solver.first().map(|solver| format!("--solver {solver}"));
+        let label =
+            label.or_else(|| self.surrogate.first().map(|surrogate| format!("--surrogate {surrogate}")));
+        axes.retain(|key, _| {
+            let key = text_of(key);
+            let Some(path) = KeyPath::parse(&key) else { return true };
+            let Some(method) = replaced(&path, methods) else { return true };
+            let method = method
+                .map_or_else(|| "the manifest's method".to_owned(), |name| format!("the method `{name}`"));
+            let names: Vec<String> = methods.keys().map(text_of).map(|name| format!("`{name}`")).collect();
+            let what =
+                Diagnostic::new(format!("the sweep over `{key}` leads into {method}, which is replaced"))
+                    .because(format!("the methods are now {}", names.join(", ")))
+                    .hint("`--set sweep=null` leaves the sweep out");
+            mistakes.push(at(label.clone().unwrap_or_default(), what));
+            false
+        });
+        if axes.is_empty() {
+            yaml::remove(tree, &KeyPath::root().join("sweep"));
+        }
+    }
+}
+
+/// The method that a path leads into, where it is none of these; `Some(None)` for the only one, whose keys stand at the top.
+fn replaced<'p>(path: &'p KeyPath, methods: &Mapping) -> Option<Option<&'p str>> {
+    match path.keys() {
+        [first, name, ..] if first == "methods" && !methods.contains_key(name.as_str()) => Some(Some(name)),
+        [first, ..] if METHOD_KEYS.contains(&first.as_str()) => Some(None),
+        _ => None,
     }
 }
 
@@ -131,9 +186,10 @@ pub(crate) fn parse_plugin(kind: &str, argument: &str) -> Result<(String, Value)
     }
     let Some(rest) = rest else { return Ok((method_name(argument), Value::from(name))) };
     let mut options = Mapping::new();
-    let inner = rest.strip_suffix(']').ok_or_else(wrong)?;
+    let inner = rest.strip_suffix(']').ok_or_else(|| wrong().because("no `]` ends its options"))?;
     for entry in entries(inner).into_iter().filter(|entry| !entry.trim().is_empty()) {
-        let (key, value) = entry.split_once('=').ok_or_else(wrong)?;
+        let no_value = || wrong().because(format!("`{}` has no value", entry.trim()));
+        let (key, value) = entry.split_once('=').ok_or_else(no_value)?;
         options.insert(Value::from(key.trim()), parse_value(value)?);
     }
     let keys = [(Value::from("use"), Value::from(name)), (Value::from("options"), Value::Mapping(options))];
@@ -229,6 +285,29 @@ mod tests {
         let (tree, mistakes) = applied("a: 1", &["b.c=[1, x]", "a=true"], &[]);
         assert!(mistakes.is_empty());
         assert_eq!(tree, serde_yaml::from_str::<Value>("{ a: true, b: { c: [1, x] } }").unwrap());
+    }
+
+    #[test]
+    fn null_removes_a_key_and_is_a_value_among_options() {
+        let manifest = "a: 1\nb: { c: 2, d: 3 }\nsolver: psr\nsweep: { a: [1] }";
+        let (tree, mistakes) =
+            applied(manifest, &["sweep=null", "b.c=null", "x.y=~", "solver.options.steps=null"], &[]);
+        assert!(mistakes.is_empty());
+        let expected = "{ a: 1, b: { d: 3 }, solver: { use: psr, options: { steps: null } } }";
+        assert_eq!(tree, serde_yaml::from_str::<Value>(expected).unwrap());
+    }
+
+    #[test]
+    fn a_sweep_over_what_is_replaced_is_a_mistake_of_the_argument() {
+        let manifest = "methods: { psr: { solver: psr } }\nsweep: { methods.psr.solver.options.steps: [1], penalty.l1: [0] }";
+        let (tree, mistakes) = applied(manifest, &[], &["sdp"]);
+        assert_eq!(mistakes.len(), 1);
+        assert_eq!(mistakes[0].place, Some(Place::Argument("--solver sdp".to_owned())));
+        let sweep = tree.get("sweep").and_then(Value::as_mapping).unwrap();
+        assert_eq!(sweep.keys().collect::<Vec<_>>(), ["penalty.l1"]);
+        // A method that is still there may be swept.
+        assert!(applied(manifest, &[], &["psr"]).1.is_empty());
+        assert!(applied(manifest, &["sweep=null"], &["sdp"]).1.is_empty());
     }
 
     #[test]

@@ -87,6 +87,21 @@ pub fn set(tree: &mut Value, path: &KeyPath, new: Value) -> Result<(), KeyPath> 
     Ok(())
 }
 
+/// Removes what stands at `path`; where nothing does, there is nothing to remove.
+pub fn remove(tree: &mut Value, path: &KeyPath) {
+    let Some((last, way)) = path.0.split_last() else { return };
+    let mut value = tree;
+    for key in way {
+        match value.get_mut(key.as_str()) {
+            Some(next) => value = next,
+            None => return,
+        }
+    }
+    if let Value::Mapping(keys) = value {
+        keys.shift_remove(last.as_str());
+    }
+}
+
 /// Line and column, both from 1.
 pub type LineColumn = (usize, usize);
 

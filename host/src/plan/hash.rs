@@ -3,10 +3,11 @@
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use super::shared::Cell;
 use super::{MethodPlan, PluginPlan, Setting, Spec, TurnPlan};
 
 /// The hash of names, options, budgets and seeds; versions and files of plugins are not in it.
-pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
+pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting], cells: &[Cell]) -> String {
     let mut hash = Sha256::new();
     let mut add = |part: Json| {
         hash.update(part.to_string());
@@ -14,6 +15,10 @@ pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
     };
     add(json!([name, seeds]));
     settings.iter().map(identity).for_each(&mut add);
+    // A run from before such trials were shared has them once for each point.
+    if cells.iter().any(|cell| cell.sweep.is_some()) {
+        add(json!("shared"));
+    }
     hex(&hash.finalize())
 }
 
@@ -21,7 +26,7 @@ pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting]) -> String {
 fn identity(setting: &Setting) -> Json {
     // Taken apart, so that a new field is not forgotten.
     let Setting { sweep, keys, plugins } = setting;
-    let PluginPlan { benchmark, encoder, methods, space: _ } = plugins.as_ref();
+    let PluginPlan { benchmark, encoder, methods, space: _, deterministic: _ } = plugins.as_ref();
     let plugin = |spec: &Spec| json!([spec.name, spec.options]);
     let method = |method: &MethodPlan| {
         let MethodPlan { name, turns, shadows } = method;

@@ -6,6 +6,7 @@ mod hash;
 mod resolve;
 mod resolved;
 mod seeds;
+mod shared;
 mod sweep;
 mod trial_id;
 mod write;
@@ -22,6 +23,8 @@ pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, T
 pub use self::seeds::Seeds;
 pub use self::trial_id::{NoTrialId, TrialId};
 
+use self::resolved::points;
+use self::shared::{Cell, cells};
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::keys::sweep::Axis;
@@ -38,6 +41,8 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// One for each point of the sweep.
     pub settings: Vec<Setting>,
+    /// The methods that are run, each at the first point of the sweep where it is what it is.
+    cells: Vec<Cell>,
     /// The plan as a manifest: running it is the same experiment.
     pub yaml: String,
     /// What makes this plan this plan: names, options, budgets, seeds. Which code the names stand for is the
@@ -55,14 +60,18 @@ pub struct Trial<'a> {
     pub setting: &'a Setting,
     pub method: &'a MethodPlan,
     pub seed: u64,
-    /// Which point of the sweep, from 0.
-    point: usize,
+    cell: &'a Cell,
 }
 
 impl Trial<'_> {
+    /// The values of the sweep's keys, as far as the trial depends on them.
+    pub fn sweep(&self) -> &Map<String, serde_json::Value> {
+        self.cell.sweep.as_ref().unwrap_or(&self.setting.sweep)
+    }
+
     /// Its name, which is also its folder's.
     pub fn id(&self) -> TrialId {
-        let point = (self.plan.settings.len() > 1).then_some(self.point + 1);
+        let point = (self.plan.settings.len() > 1).then_some(self.cell.point + 1);
         TrialId { method: self.method.name.clone(), point, seed: self.seed }
     }
 
@@ -72,7 +81,7 @@ impl Trial<'_> {
             experiment: self.plan.name.clone(),
             id: self.id(),
             plan: self.plan.hash.clone(),
-            sweep: self.setting.sweep.clone(),
+            sweep: self.sweep().clone(),
             keys: self.setting.keys.clone(),
             benchmark: self.setting.plugins.benchmark.clone(),
             encoder: self.setting.plugins.encoder.clone(),
@@ -83,12 +92,28 @@ impl Trial<'_> {
 }
 
 impl Plan {
-    /// Every trial, seeds fastest.
+    /// What somebody should know before it is run: budgets that no trial will spend.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for setting in &self.settings {
+            let (evaluations, points) = (setting.keys.budget.total(), points(&setting.plugins.space));
+            let note = format!(
+                "a budget of {evaluations} evaluations is more than the {points} points of the space: a trial ends when all \
+                 have been evaluated"
+            );
+            if setting.plugins.deterministic && evaluations > points && !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+
+    /// Every trial, seeds fastest. What is the same at several points of the sweep is one trial.
     pub fn trials(&self) -> impl Iterator<Item = Trial<'_>> {
-        self.settings.iter().enumerate().flat_map(move |(point, setting)| {
-            setting.plugins.methods.iter().flat_map(move |method| {
-                self.seeds.iter().map(move |&seed| Trial { plan: self, setting, method, seed, point })
-            })
+        self.cells.iter().flat_map(move |cell| {
+            let setting = &self.settings[cell.point];
+            let method = &setting.plugins.methods[cell.method];
+            self.seeds.iter().map(move |&seed| Trial { plan: self, setting, method, seed, cell })
         })
     }
 }
@@ -143,12 +168,15 @@ pub fn plan(
     match &first {
         Some(first) if diagnostics.is_empty() => {
             assert_eq!(settings.len(), count, "a point of the sweep without mistakes has a setting");
+            let axis_sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
+            let cells = cells(&settings, &axis_sizes);
             Ok(Plan {
                 name: first.name.clone(),
                 seeds: first.seeds.clone(),
                 yaml: write::yaml(first, &settings, &axes, &directories),
-                hash: hash::hash(&first.name, &first.seeds, &settings),
+                hash: hash::hash(&first.name, &first.seeds, &settings, &cells),
                 settings,
+                cells,
                 plugins,
                 plugin_directories: directories,
             })
@@ -181,9 +209,12 @@ mod tests {
         };
         let keys = json!({ "budget": { "initial": 2, "evaluations": 3 }, "penalty": { "l1": l1 } });
         let keys: Settings = serde_json::from_value(keys).unwrap();
-        let method = |name: &str| MethodPlan {
+        let method = |name: &str, option: usize| MethodPlan {
             name: name.to_owned(),
-            turns: vec![TurnPlan { surrogate: spec("random"), solver: spec(name) }],
+            turns: vec![TurnPlan {
+                surrogate: spec("random"),
+                solver: Spec { options: json!({ "a": option }), ..spec(name) },
+            }],
             shadows: vec![],
         };
         let setting = |point: usize| Setting {
@@ -192,16 +223,20 @@ mod tests {
             plugins: Rc::new(PluginPlan {
                 benchmark: spec("labs"),
                 encoder: spec("binary"),
-                methods: vec![method("psr"), method("sdp")],
+                // The sweep is over an option of the first.
+                methods: vec![method("psr", point), method("sdp", 0)],
                 space: plugin_api::Space::binary(3),
+                deterministic: true,
             }),
         };
         let settings: Vec<Setting> = (0..points).map(setting).collect();
+        let cells = cells(&settings, &vec![points; points.min(2) - 1]);
         Plan {
             name: "x".to_owned(),
             seeds: vec![7, 3],
-            hash: hash::hash("x", &[7, 3], &settings),
+            hash: hash::hash("x", &[7, 3], &settings, &cells),
             settings,
+            cells,
             yaml: String::new(),
             plugins: Plugins::new(Folders::default(), std::path::Path::new("")),
             plugin_directories: vec![],
@@ -214,6 +249,18 @@ mod tests {
             |points| planned(points, 0.0).trials().map(|trial| trial.id().to_string()).collect::<Vec<_>>();
         assert_eq!(ids(1), ["psr-seed7", "psr-seed3", "sdp-seed7", "sdp-seed3"]);
         assert_eq!(ids(2)[2..5], ["sdp-sweep1-seed7", "sdp-sweep1-seed3", "psr-sweep2-seed7"]);
+    }
+
+    #[test]
+    fn a_method_that_the_sweep_leaves_as_it_is_has_its_trials_once() {
+        let plan = planned(3, 0.0);
+        let of = |method: &str| -> Vec<(String, Map<String, serde_json::Value>)> {
+            let trials = plan.trials().filter(|trial| trial.method.name == method && trial.seed == 7);
+            trials.map(|trial| (trial.id().to_string(), trial.resolved().sweep)).collect()
+        };
+        assert_eq!(of("sdp"), [("sdp-sweep1-seed7".to_owned(), Map::new())]);
+        let swept = of("psr").into_iter().map(|(_, sweep)| sweep["a"].clone());
+        assert_eq!(swept.collect::<Vec<_>>(), [json!(0), json!(1), json!(2)]);
     }
 
     #[test]
@@ -234,8 +281,8 @@ mod tests {
         assert_ne!(plan.hash, planned(2, 0.0).hash);
         let mut settings = plan.settings.clone();
         Rc::make_mut(&mut settings[0].plugins).benchmark.version = "9.9.9".to_owned();
-        assert_eq!(hash::hash("x", &[7, 3], &settings), plan.hash);
+        assert_eq!(hash::hash("x", &[7, 3], &settings, &plan.cells), plan.hash);
         Rc::make_mut(&mut settings[0].plugins).benchmark.options = json!({ "n": 5 });
-        assert_ne!(hash::hash("x", &[7, 3], &settings), plan.hash);
+        assert_ne!(hash::hash("x", &[7, 3], &settings, &plan.cells), plan.hash);
     }
 }

@@ -7,6 +7,7 @@ use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
+use super::resolved::points;
 use super::{MethodPlan, PlanError, PluginPlan, Seeds, Setting, Spec, TurnPlan, default_method};
 use crate::manifest::keys::methods::Method;
 use crate::manifest::yaml::KeyPath;
@@ -21,8 +22,6 @@ pub(super) struct Known(BTreeMap<String, Rc<Resolved>>);
 /// Plugins that go together, and what they say of themselves.
 struct Resolved {
     plugins: Rc<PluginPlan>,
-    /// How many points the space has.
-    points: usize,
     bits: usize,
 }
 
@@ -47,7 +46,7 @@ pub(super) fn setting(
             resolved
         }
     };
-    check_initial_design(manifest, resolved.points, mistakes);
+    check_initial_design(manifest, points(&resolved.plugins.space), mistakes);
     check_penalty(manifest, resolved.bits, mistakes);
     let plugins = resolved.plugins.clone();
     (mistakes.len() == before).then(|| Setting { sweep, keys: manifest.settings.clone(), plugins })
@@ -57,22 +56,20 @@ pub(super) fn setting(
 fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistake>) -> Option<Resolved> {
     let mut resolver = Resolver { plugins, mistakes };
     let benchmark = resolver.benchmark(manifest);
-    let encoder = benchmark.as_ref().and_then(|(_, space)| resolver.encoder(manifest, space));
+    let encoder = benchmark.as_ref().and_then(|(_, (space, _))| resolver.encoder(manifest, space));
     let bits = benchmark.as_ref().zip(encoder.as_ref());
-    let bits = bits.map(|((_, space), (_, layout))| ModelBits { space, layout });
+    let bits = bits.map(|((_, (space, _)), (_, layout))| ModelBits { space, layout });
     let methods: Vec<_> =
         manifest.methods.iter().map(|method| resolver.method(method, bits.as_ref())).collect();
-    let (benchmark, space) = benchmark?;
-    let levels = space.variables().iter().map(|variable| variable.levels().len());
-    let points = levels.fold(1_usize, usize::saturating_mul);
+    let (benchmark, (space, deterministic)) = benchmark?;
     // What else is wrong shows also where no method can be had.
     let methods: Option<Vec<MethodPlan>> = methods.into_iter().collect();
     if encoder.is_none() || methods.is_none() {
-        check_initial_design(manifest, points, mistakes);
+        check_initial_design(manifest, points(&space), mistakes);
     }
     let (encoder, layout) = encoder?;
-    let plugins = Rc::new(PluginPlan { benchmark, encoder, methods: methods?, space });
-    Some(Resolved { plugins, points, bits: layout.dimension() })
+    let plugins = Rc::new(PluginPlan { benchmark, encoder, methods: methods?, space, deterministic });
+    Some(Resolved { plugins, bits: layout.dimension() })
 }
 
 /// A penalty that is too high to count with is a mistake.
@@ -155,12 +152,14 @@ impl Resolver<'_> {
         }
     }
 
-    fn benchmark(&mut self, manifest: &Manifest) -> Option<(Spec, Space)> {
+    /// With its space, and whether it is deterministic.
+    fn benchmark(&mut self, manifest: &Manifest) -> Option<(Spec, (Space, bool))> {
         let used = manifest.benchmark.as_ref()?;
         let plugin = self.open(used)?;
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
-        let made = plugin.benchmark(&used.options, seed).and_then(|benchmark| benchmark.space());
+        let made = plugin.benchmark(&used.options, seed);
+        let made = made.and_then(|benchmark| Ok((benchmark.space()?, benchmark.deterministic())));
         self.made(used, &plugin, made)
     }
 

@@ -62,12 +62,20 @@ pub struct PluginPlan {
     pub methods: Vec<MethodPlan>,
     /// The benchmark's: it follows from the benchmark and its options.
     pub space: Space,
+    /// Whether a point has the same value each time: then none is evaluated twice.
+    pub deterministic: bool,
+}
+
+/// How many points a space has, those that break its constraints among them.
+pub(super) fn points(space: &Space) -> usize {
+    let levels = space.variables().iter().map(|variable| variable.levels().len());
+    levels.fold(1_usize, usize::saturating_mul)
 }
 
 impl Serialize for Setting {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { sweep, keys, plugins } = self;
-        let PluginPlan { benchmark, encoder, methods, space: _ } = plugins.as_ref();
+        let PluginPlan { benchmark, encoder, methods, space: _, deterministic: _ } = plugins.as_ref();
         let mut setting = serializer.serialize_struct("Setting", 5)?;
         setting.serialize_field("sweep", sweep)?;
         setting.serialize_field("keys", keys)?;

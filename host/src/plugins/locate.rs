@@ -36,20 +36,7 @@ impl Folders {
     /// The folders of the command line, those of a manifest, then `HOST_PLUGIN_PATH`, the executable's own, `plugins`
     /// beside it, and the user's.
     pub fn of(plugins: &PluginArguments, manifest: &[PathBuf]) -> Self {
-        let given = plugins.directories.iter().chain(manifest);
-        let given = given.filter_map(|folder| std::path::absolute(folder).ok());
-        let mut folders: Vec<PathBuf> = given.collect();
-        if let Some(variable) = std::env::var_os(PATH_VARIABLE) {
-            // An empty entry would mean the current folder.
-            folders.extend(std::env::split_paths(&variable).filter(|path| path.is_absolute()));
-        }
-        // Its folder is there also where another program has taken its place in it.
-        let executable = std::env::current_exe().ok();
-        let folder = executable.as_deref().and_then(Path::parent).and_then(|path| path.canonicalize().ok());
-        if let Some(folder) = folder {
-            folders.extend([folder.clone(), folder.join("plugins")]);
-        }
-        folders.extend(user_folder());
+        let folders = searched(plugins, manifest).into_iter().map(|(_, folder)| folder).collect();
         Self { folders, allow_insecure: plugins.allow_insecure }
     }
 
@@ -114,6 +101,28 @@ impl Folders {
         let names: Vec<String> = names.map(|(_, name)| name.replace('_', "-")).collect();
         nearest(name, names.iter().map(String::as_str))
     }
+}
+
+/// Where plugins are looked for, each with who says so.
+pub fn searched(plugins: &PluginArguments, manifest: &[PathBuf]) -> Vec<(&'static str, PathBuf)> {
+    let named = plugins.directories.iter().map(|folder| ("--plugin-dir", folder));
+    let named = named.chain(manifest.iter().map(|folder| ("the manifest", folder)));
+    let named = named.filter_map(|(who, folder)| Some((who, std::path::absolute(folder).ok()?)));
+    let mut folders: Vec<(&str, PathBuf)> = named.collect();
+    if let Some(variable) = std::env::var_os(PATH_VARIABLE) {
+        // An empty entry would mean the current folder.
+        let absolute = std::env::split_paths(&variable).filter(|path| path.is_absolute());
+        folders.extend(absolute.map(|folder| (PATH_VARIABLE, folder)));
+    }
+    // Its folder is there also where another program has taken its place in it.
+    let executable = std::env::current_exe().ok();
+    let folder = executable.as_deref().and_then(Path::parent).and_then(|path| path.canonicalize().ok());
+    if let Some(folder) = folder {
+        folders.push(("beside the program", folder.clone()));
+        folders.push(("beside the program", folder.join("plugins")));
+    }
+    folders.extend(user_folder().map(|folder| ("the user's own", folder)));
+    folders
 }
 
 /// Where a user's own plugins are kept.

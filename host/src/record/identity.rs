@@ -36,6 +36,9 @@ pub struct Identity {
     /// The version of this program.
     pub host: String,
     pub plugins: Vec<PluginFile>,
+    /// How many trials the plan has. Older runs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
 }
 
 /// A plugin's file.
@@ -52,7 +55,8 @@ impl Identity {
     /// What is run when this plan is run now.
     pub(super) fn of(plan: &Plan) -> Result<Self, Diagnostic> {
         let plugins = plugin_files(&plan.plugins)?;
-        Ok(Self { format: FORMAT, plan: plan.hash.clone(), host: VERSION.to_owned(), plugins })
+        let trials = Some(plan.trials().count());
+        Ok(Self { format: FORMAT, plan: plan.hash.clone(), host: VERSION.to_owned(), plugins, trials })
     }
 
     /// That of a run's folder; `None` where there is none yet. One that cannot be read, or is of another format, is
@@ -174,8 +178,13 @@ mod tests {
         }
         assert!(refused(r#"{"plan":"ab","host":"0.1.0","plugins":[]}"#).ends_with("is of format 1"));
         assert!(refused(r#"{"format":3}"#).ends_with("is of format 3"));
-        let identity =
-            Identity { format: FORMAT, plan: "ab".to_owned(), host: "1".to_owned(), plugins: vec![] };
+        let identity = Identity {
+            format: FORMAT,
+            plan: "ab".to_owned(),
+            host: "1".to_owned(),
+            plugins: vec![],
+            trials: None,
+        };
         identity.write(folder.path()).unwrap();
         assert_eq!(Identity::read(folder.path()).unwrap().unwrap().plan, "ab");
     }

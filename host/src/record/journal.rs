@@ -10,7 +10,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::event::Event;
+use super::event::{Event, Finished};
 use super::{Chain, RecordError, chain};
 use crate::files;
 
@@ -160,9 +160,16 @@ impl Journal {
 
 /// Whether the trial in this folder has finished. What stands before the last line is checked by who reads it.
 pub fn is_finished(folder: &Path) -> bool {
-    let last = files::last_line(&folder.join(JOURNAL)).ok().flatten();
-    let last = last.and_then(|line| String::from_utf8(line).ok());
-    matches!(last.map(|line| Event::parse(&line)), Some(Ok(Event::Finished(_))))
+    finished(folder).is_some()
+}
+
+/// How the trial in this folder ended; `None` where it has not.
+pub fn finished(folder: &Path) -> Option<Finished> {
+    let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;
+    match Event::parse(&String::from_utf8(last).ok()?) {
+        Ok(Event::Finished(finished)) => Some(finished),
+        _ => None,
+    }
 }
 
 /// Takes the journal for this process alone.

@@ -50,6 +50,30 @@ impl Lock {
     }
 }
 
+/// Does what a run does with its folder, in one of its own that is gone when this returns: it is made below `parent`,
+/// locked and written to. Answers whether the file system has locks.
+pub fn try_folder(parent: &Path) -> Result<bool, Diagnostic> {
+    let folder = parent.join(format!(".host-doctor-{}", std::process::id()));
+    let cannot = |what: &str, error: std::io::Error| {
+        Diagnostic::new(format!("cannot {what} {}", parent.display())).because(error)
+    };
+    std::fs::create_dir(&folder).map_err(|error| cannot("write to", error))?;
+    let path = folder.join(LOCK);
+    let tried = files::replace(&path, b"whole\n").map_err(|error| cannot("write to", error)).and_then(|()| {
+        let file = files::open(&path, files::Access::ReadAndWrite);
+        match file.map(|file| file.try_lock()).map_err(|error| cannot("write to", error))? {
+            Ok(()) => Ok(true),
+            Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => Ok(false),
+            Err(TryLockError::Error(error)) => Err(cannot("lock files in", error)),
+            Err(TryLockError::WouldBlock) => Err(Diagnostic::new("a file of our own is locked by others")),
+        }
+    });
+    let removed = std::fs::remove_file(&path).and_then(|()| std::fs::remove_dir(&folder));
+    let tried = tried?;
+    removed.map_err(|error| cannot("remove files from", error))?;
+    Ok(tried)
+}
+
 #[cfg(unix)]
 fn machine() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
@@ -63,6 +87,15 @@ fn machine() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_tried_and_nothing_is_left_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        try_folder(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let nowhere = try_folder(&folder.path().join("nowhere")).unwrap_err();
+        assert!(nowhere.message.starts_with("cannot write to"), "{nowhere}");
+    }
 
     #[test]
     fn the_second_is_told_who_the_first_is() {

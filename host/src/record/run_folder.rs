@@ -64,7 +64,10 @@ impl RunFolder {
         Ok(Self {
             path: path.to_owned(),
             experiment: tree.get("name").and_then(Value::as_str).unwrap_or("experiment").to_owned(),
-            planned: planned(&tree, methods.len().max(1)),
+            planned: identity.as_ref().and_then(|identity| identity.trials).or_else(|| {
+                // The identity of an older run does not say, and nothing was shared in it.
+                planned(&tree, methods.len().max(1))
+            }),
             sweep: sweep(&tree),
             spaces: Spaces::read(path)?,
             plan,

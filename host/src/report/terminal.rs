@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::analysis::best::{Answer, answers, names};
 use super::analysis::model::Model;
+use super::analysis::settings::sweep_keys;
 use super::analysis::summary::{MethodSummary, Spread, good_word};
 use crate::record::tables::swept;
 use crate::text::{columns, number, time, wrapped};
@@ -20,9 +21,11 @@ const COUNTS: [(&str, Count); 4] = [
 
 /// What each method found, then how its solver compares with its shadows.
 pub(super) fn table(summaries: &[MethodSummary]) -> String {
-    let Some(first) = summaries.first() else { return "no trial has begun".to_owned() };
+    if summaries.is_empty() {
+        return "no trial has begun".to_owned();
+    }
     let sense = good_word(summaries);
-    let keys: Vec<&String> = first.sweep.keys().collect();
+    let keys = sweep_keys(summaries.iter().map(|summary| &summary.sweep));
     let any_regret = summaries.iter().any(|summary| summary.regret.is_some());
     // What went wrong, where anything did.
     let any = |(_, count): &(&str, Count)| summaries.iter().any(|summary| count(summary) > 0);

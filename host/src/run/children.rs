@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use super::executor::{Ended, Executor, Job, TrialFailure};
+use super::executor::{Ended, Executor, Job, TrialFailure, log_end};
 use super::processes::adopt_orphans;
 use super::progress::Progress;
 use super::stop::Stop;
@@ -22,6 +22,8 @@ pub struct Children {
     pub limits: Limits,
     pub plugins: PluginArguments,
     pub allow_changed_plugins: bool,
+    /// How much the trials' processes say of what they do: as often as `-v` was given.
+    pub verbose: u8,
 }
 
 impl Executor for Children {
@@ -79,10 +81,14 @@ impl Executor for Children {
             // Not until all senders are gone: a process that a plugin has sent its own ways may keep one for ever.
             while running > 0 {
                 match reports.recv_timeout(Duration::from_millis(100)) {
-                    Ok(Told::Trial(_, Report::Begins(job))) => progress.trial_begins(&job),
+                    Ok(Told::Trial(_, Report::Begins(job))) => {
+                        progress.log(|| tracing::info!("trial `{}` begins", job.id));
+                        progress.trial_begins(&job);
+                    }
                     Ok(Told::Trial(id, Report::Heard(message))) => progress.hear(&id, &message),
                     Ok(Told::Trial(id, Report::Said(line))) => progress.print(&format!("{id}: {line}")),
                     Ok(Told::Trial(id, Report::Ended(end))) => {
+                        progress.log(|| log_end(&id, &end));
                         progress.trial_ends(&id);
                         if ended.take(id, end) && self.fail_fast {
                             stop.ask();

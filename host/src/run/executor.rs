@@ -58,6 +58,15 @@ pub enum TrialFailure {
     Failed(String),
 }
 
+/// Says at `-v` how a trial ended.
+pub(super) fn log_end(id: &TrialId, end: &Result<(), TrialFailure>) {
+    match end {
+        Ok(()) => tracing::info!("trial `{id}` has finished"),
+        Err(TrialFailure::Stopped) => tracing::info!("trial `{id}` was stopped on request"),
+        Err(TrialFailure::Failed(reason)) => tracing::info!("trial `{id}` failed: {reason}"),
+    }
+}
+
 impl Ended {
     /// Takes how a trial ended; answers whether it failed.
     pub fn take(&mut self, id: TrialId, ended: Result<(), TrialFailure>) -> bool {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::executor::{Ended, Executor, Job, TrialFailure};
+use super::executor::{Ended, Executor, Job, TrialFailure, log_end};
 use super::progress::Progress;
 use super::protocol::{Message, Speaker};
 use super::stop::Stop;
@@ -31,6 +31,7 @@ impl Executor for InProcess {
     ) -> Result<Ended, Diagnostic> {
         let mut ended = Ended::default();
         for job in jobs {
+            progress.log(|| tracing::info!("trial `{}` begins", job.id));
             progress.trial_begins(&job);
             let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
             let trial = OpenTrial::open(folder, &job.id, &self.plugins);
@@ -38,6 +39,7 @@ impl Executor for InProcess {
             let result = trial.map_err(failure).and_then(|mut trial| {
                 run_trial(&mut trial, self.allow_changed_plugins, asked, &mut listener)
             });
+            progress.log(|| log_end(&job.id, &result));
             progress.trial_ends(&job.id);
             let failed = ended.take(job.id, result);
             if ended.stopped {

@@ -25,7 +25,7 @@ pub use self::supervise::Limits;
 use self::progress::Progress;
 use crate::diagnostic::Diagnostic;
 use crate::plan::{Plan, TrialId};
-use crate::record::{Place, RecordError, TRIALS, is_finished, prepare, read_trial};
+use crate::record::{Place, RecordError, TRIALS, finished, is_finished, prepare, read_trial};
 
 /// How long a trial's process may say nothing, unless somebody chooses otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,6 +37,8 @@ pub struct Outcome {
     pub failed: Failures,
     /// Whether trials are left because somebody asked to stop, or one failed and none was to go on after that.
     pub stopped: bool,
+    /// How many trials ended before their budget was spent, because every point had been seen.
+    pub exhausted: usize,
 }
 
 /// Runs every trial of a plan that has not finished.
@@ -53,10 +55,19 @@ pub fn run(
     let jobs: Vec<Job> = plan.trials().map(job).collect();
     let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(job.id.to_string())));
     let open: Vec<Job> = open.cloned().collect();
+    let (all, left, place) = (jobs.len(), open.len(), folder.display());
+    tracing::info!("{left} of {all} trials are to be run in {place}");
     progress.begin(jobs.len(), &open);
     let Ended { failed, stopped } = executor.execute(&folder, open, &Stop::on_request()?, progress)?;
     progress.end();
-    Ok(Outcome { folder, failed, stopped })
+    let exhausted = jobs.iter().filter(|job| is_exhausted(&folder, job)).count();
+    Ok(Outcome { folder, failed, stopped, exhausted })
+}
+
+/// Whether a trial has ended before its budget was spent.
+fn is_exhausted(folder: &Path, job: &Job) -> bool {
+    let ended = finished(&folder.join(TRIALS).join(job.id.to_string()));
+    ended.is_some_and(|ended| ended.evaluations < job.evaluations)
 }
 
 /// Runs one trial of a run's folder as a run would: what a job array of a cluster does, many at a time.
@@ -74,7 +85,7 @@ pub fn run_one(
     let folder = absolute(folder)?;
     let Ended { failed, stopped } = executor.execute(&folder, vec![job], &Stop::on_request()?, progress)?;
     progress.end();
-    Ok(Outcome { folder, failed, stopped })
+    Ok(Outcome { folder, failed, stopped, exhausted: 0 })
 }
 
 /// A path that means the same when a plugin has changed the current folder.

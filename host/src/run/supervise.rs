@@ -228,6 +228,7 @@ impl Supervisor<'_> {
         if self.children.allow_changed_plugins {
             command.arg("--allow-changed-plugins");
         }
+        command.args((0..self.children.verbose).map(|_| "-v"));
         // A group of its own: what a plugin starts can be ended with it, and Ctrl-C is for the host alone.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -132,8 +132,12 @@ impl OpenTrial {
                 }
             }
         }
+        let recorded = recording.recorded_evaluations();
+        if recorded > known.observed {
+            tracing::info!("going through {} recorded evaluations again", recorded - known.observed);
+        }
         if trust {
-            known.recalled = recording.recorded_evaluations();
+            known.recalled = recorded;
         }
         optimize(parts, &self.trial.keys, known, &seeds, &mut recording)
     }

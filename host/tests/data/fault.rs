@@ -24,6 +24,9 @@ impl Benchmark for Fault {
     }
 
     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
+        plugin_api::tracing::info!("a sample arrives");
+        plugin_api::tracing::debug!("it is weighed");
+        plugin_api::tracing::trace!("the door is closed");
         if self.0.fault == "always" || (point[0] == 1 && point[1] == 1) {
             self.fail(point)?;
         }

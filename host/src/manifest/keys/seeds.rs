@@ -35,6 +35,11 @@ impl Key for Seeds {
             match value.as_u64() {
                 Some(seed) if seen.insert(seed) => seeds.push(seed),
                 Some(seed) => reader.wrong_value("seeds", &place, format!("has {seed} twice")),
+                None if value.is_number() => {
+                    let number = serde_yaml::to_string(value).unwrap_or_default();
+                    let reason = format!("must be whole numbers from 0, not {}", number.trim());
+                    reader.wrong_value("seeds", &place, reason);
+                }
                 None => reader.wrong_type("seeds", &place, value, "whole numbers"),
             }
         }

@@ -52,6 +52,13 @@ impl Key for Sweep {
             }
             match values {
                 Value::Sequence(values) if !values.is_empty() => {
+                    for (i, value) in
+                        values.iter().enumerate().filter(|(i, value)| values[..*i].contains(value))
+                    {
+                        let words = serde_yaml::to_string(value).unwrap_or_default();
+                        let reason = format!("has {} twice", words.trim());
+                        reader.wrong_value(&key, &place.join(i), reason);
+                    }
                     sweep.push(Axis { path: target, values: values.clone() });
                 }
                 Value::Sequence(_) => reader.wrong_value(&key, &place, "needs at least one value"),

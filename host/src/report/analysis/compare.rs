@@ -63,10 +63,13 @@ pub(crate) fn compare(settings: &[Setting<'_>]) -> Vec<Comparison> {
 }
 
 fn of_setting(setting: &Setting<'_>) -> Vec<Comparison> {
-    let count = setting.methods.len();
-    let firsts = if count <= ALL_PAIRS { count } else { 1 };
+    let methods: Vec<&Method<'_>> = setting.compared().collect();
+    let count = methods.len();
+    // Those beside it have met each other where they stand.
+    let own = setting.methods.len();
+    let firsts = if count <= ALL_PAIRS { own } else { own.min(1) };
     let pairs = (0..firsts).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
-    pairs.map(|(a, b)| pair(setting, &setting.methods[a], &setting.methods[b])).collect()
+    pairs.map(|(a, b)| pair(setting, methods[a], methods[b])).collect()
 }
 
 type Method<'a> = (&'a str, Vec<&'a TrialRecord>);

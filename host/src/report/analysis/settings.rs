@@ -13,9 +13,12 @@ pub(crate) struct Setting<'a> {
     pub sweep: &'a Map<String, Json>,
     /// Its methods with their trials, in the plan's order.
     pub methods: Vec<(&'a str, Vec<&'a TrialRecord>)>,
+    /// Methods that do not depend on all keys of the sweep, and are the same here as elsewhere: they are compared with this
+    /// setting's, and shown where they stand.
+    pub beside: Vec<(&'a str, Vec<&'a TrialRecord>)>,
 }
 
-impl Setting<'_> {
+impl<'a> Setting<'a> {
     /// Whether high values are good.
     pub(crate) fn maximize(&self) -> bool {
         self.trials().next().is_some_and(|trial| trial.started.maximize)
@@ -24,6 +27,11 @@ impl Setting<'_> {
     /// All its trials.
     pub(crate) fn trials(&self) -> impl Iterator<Item = &TrialRecord> {
         self.methods.iter().flat_map(|(_, trials)| trials.iter().copied())
+    }
+
+    /// Its methods, and those that are the same here as elsewhere.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = &(&'a str, Vec<&'a TrialRecord>)> {
+        self.methods.iter().chain(&self.beside)
     }
 
     /// What people call it: the values of the sweep, or the experiment's name.
@@ -55,7 +63,7 @@ pub(crate) fn settings(trials: &[TrialRecord]) -> Vec<Setting<'_>> {
         let same = |s: &Setting<'_>| s.experiment == started.experiment && *s.sweep == started.sweep;
         let place = settings.iter().rposition(same).unwrap_or_else(|| {
             let (experiment, sweep) = (started.experiment.as_str(), &started.sweep);
-            settings.push(Setting { experiment, sweep, methods: Vec::new() });
+            settings.push(Setting { experiment, sweep, methods: Vec::new(), beside: Vec::new() });
             settings.len() - 1
         });
         let methods = &mut settings[place].methods;
@@ -64,7 +72,36 @@ pub(crate) fn settings(trials: &[TrialRecord]) -> Vec<Setting<'_>> {
             None => methods.push((&started.method, vec![trial])),
         }
     }
+    let most = settings.iter().map(|setting| setting.sweep.len()).max().unwrap_or(0);
+    let fewer: Vec<usize> = (0..settings.len()).filter(|&i| settings[i].sweep.len() < most).collect();
+    for at in 0..settings.len() {
+        settings[at].beside = beside(fewer.iter().map(|&i| &settings[i]), &settings[at]);
+    }
     settings
+}
+
+/// The methods of settings with fewer keys and the same values of those.
+fn beside<'s, 'a: 's>(
+    settings: impl Iterator<Item = &'s Setting<'a>>,
+    at: &Setting<'a>,
+) -> Vec<(&'a str, Vec<&'a TrialRecord>)> {
+    let fewer = |other: &&Setting<'a>| {
+        other.sweep.len() < at.sweep.len()
+            && other.experiment == at.experiment
+            && other.sweep.iter().all(|(key, value)| at.sweep.get(key) == Some(value))
+    };
+    settings.filter(fewer).flat_map(|other| other.methods.iter().cloned()).collect()
+}
+
+/// The keys of all sweeps, in the order in which they first appear.
+pub(crate) fn sweep_keys<'m>(sweeps: impl Iterator<Item = &'m Map<String, Json>>) -> Vec<&'m String> {
+    let mut keys: Vec<&String> = Vec::new();
+    for key in sweeps.flat_map(Map::keys) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
 }
 
 #[cfg(test)]

@@ -237,7 +237,7 @@ fn mean_ranks<'a>(setting: &Setting<'a>) -> BTreeMap<&'a str, f64> {
     let by_seed = |trials: &[&TrialRecord]| -> BTreeMap<u64, f64> {
         trials.iter().filter_map(|trial| Some((trial.started.seed, sign * trial.final_best()?))).collect()
     };
-    let values: Vec<_> = setting.methods.iter().map(|(_, trials)| by_seed(trials)).collect();
+    let values: Vec<_> = setting.compared().map(|(_, trials)| by_seed(trials)).collect();
     if values.len() < 2 {
         return BTreeMap::new();
     }
@@ -248,7 +248,7 @@ fn mean_ranks<'a>(setting: &Setting<'a>) -> BTreeMap<&'a str, f64> {
             sum.add(rank);
         }
     }
-    let named = setting.methods.iter().zip(sums);
+    let named = setting.compared().zip(sums);
     named.filter_map(|((method, _), sum)| Some((*method, sum.mean()?))).collect()
 }
 

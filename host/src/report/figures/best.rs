@@ -151,7 +151,7 @@ impl<'a> Drawn<'a> {
             let points = self.points(what, trials, most)?;
             Some(Series { key: self.model.method(method), name: (*method).to_owned(), points })
         };
-        self.setting.methods.iter().filter_map(line).collect()
+        self.setting.compared().filter_map(line).collect()
     }
 
     fn lines(&self, what: What, kind: Kind) -> Option<crate::report::figures::Scene> {

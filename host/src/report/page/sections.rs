@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{Page, style};
 use crate::record::tables::swept;
 use crate::report::analysis::compare::LEVEL;
-use crate::report::analysis::settings::short_key;
+use crate::report::analysis::settings::{short_key, sweep_keys};
 use crate::report::analysis::summary::good_word;
 use crate::report::figures::svg::printable;
 use crate::report::words::{conclusion, probability, seeds_needed};
@@ -102,7 +102,7 @@ fn on_the_same_problems(page: &Page<'_>) -> Vec<String> {
 pub(super) fn table(page: &Page<'_>) -> Markup {
     let summaries = &page.model.summaries;
     let Some(first) = summaries.first() else { return html! {} };
-    let keys: Vec<&String> = first.sweep.keys().collect();
+    let keys = sweep_keys(summaries.iter().map(|summary| &summary.sweep));
     let regret = summaries.iter().any(|summary| summary.regret.is_some());
     let ranks = summaries.iter().any(|summary| summary.mean_rank.is_some());
     let failed = summaries.iter().any(|summary| summary.failed_evaluations > 0);
@@ -290,7 +290,7 @@ pub(super) fn shadows(page: &Page<'_>) -> Markup {
 pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let rows = &page.model.comparisons;
     let Some(first) = rows.first() else { return html! {} };
-    let keys: Vec<&String> = first.sweep.keys().collect();
+    let keys = sweep_keys(rows.iter().map(|row| &row.sweep));
     let experiments = rows.iter().any(|row| row.experiment != first.experiment);
     html! {
         h2 { "Methods against each other" }

@@ -158,6 +158,14 @@ impl Progress {
         }
     }
 
+    /// Logs something above the bars.
+    pub(super) fn log(&self, log: impl FnOnce()) {
+        match &self.style {
+            Style::Bars { bars, .. } => bars.suspend(log),
+            Style::Json | Style::Lines | Style::Quiet => log(),
+        }
+    }
+
     /// Time passes.
     pub(super) fn tick(&mut self) {
         self.show_all();
