@@ -2,6 +2,7 @@
 
 mod chain;
 pub mod event;
+mod extend;
 mod folder;
 pub mod health;
 mod identity;
@@ -18,7 +19,7 @@ mod trial_file;
 mod trial_files;
 
 pub use self::chain::{Broken, Chain};
-pub use self::folder::{Place, prepare};
+pub use self::folder::{Place, Programs, prepare};
 pub use self::identity::{Identity, PluginFile};
 pub use self::journal::{Journal, finished, is_finished};
 pub use self::lock::try_folder;
