@@ -266,7 +266,8 @@ pub struct RunArguments {
     /// The name of this run's folder [default: the time].
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// Go on with a run that was stopped: this folder, or, with a manifest, that of --run-id or the latest.
+    /// Go on with a run: this folder, or, with a manifest, that of --run-id or the latest. With more evaluations, seeds or
+    /// methods than it has (`--set budget.evaluations=200`), what is new is run.
     #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
     /// Go on with a run although its plugins have changed since: what is recorded counts as it stands.

@@ -500,7 +500,7 @@ fn another_experiment_is_not_resumed_and_no_run_is_overwritten() {
     assert!(output(&arguments, SMALLEST).status.success());
     let hidden = |text: String| text.replace(folder, "[results]");
     assert_snapshot!("a run is not overwritten", hidden(host(&arguments, SMALLEST)));
-    let other = SMALLEST.replace("evaluations: 2", "evaluations: 3");
+    let other = SMALLEST.replace("n: 6", "n: 7");
     let resumed = host(&[&arguments[..], &["--resume"]].concat(), &other);
     assert_snapshot!("another experiment is not resumed", hidden(resumed));
     let nothing = host(&["run", "-", "--resume", "--output", folder], &SMALLEST.replace("smallest", "other"));

@@ -35,9 +35,11 @@ fn words(folder: &Path, health: &Health) -> String {
     }
     let identity = match &health.identity {
         Ok(Some(identity)) => {
-            let others: Vec<&str> =
-                health.plans().into_iter().filter(|plan| *plan != identity.plan).collect();
+            let others: Vec<&str> = health.plans().into_iter().filter(|plan| !identity.names(plan)).collect();
             match others[..] {
+                [] if identity.becoming.is_some() => {
+                    "identity.json: the run was being extended; --resume brings that to its end".to_owned()
+                }
                 [] => format!("identity.json: whole, begun by host {}", identity.host),
                 _ => "identity.json: of another plan than some journals".to_owned(),
             }

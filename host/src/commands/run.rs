@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::{Logs, make_plan, print, refuse, tell_broken};
-use crate::cli::{Changes, RunArguments};
+use crate::cli::RunArguments;
 use crate::diagnostic::{Diagnostic, LogFormat};
-use crate::record::{PLAN, Place};
+use crate::record::{PLAN, Place, Programs};
 use crate::report;
 use crate::run::progress::Progress;
 use crate::run::{self, Children, Executor, Failures, InProcess, Limits, Outcome};
@@ -25,9 +25,10 @@ fn try_run(arguments: &RunArguments, logs: Logs) -> Result<Outcome, Vec<Diagnost
     let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
     let plan = make_plan(&manifest, &arguments.changes)?;
     let mut progress = Progress::new(arguments.quiet, logs.format);
-    let allow_changed = arguments.allow_changed_plugins;
+    let (plugins, allow_changed) = (&arguments.changes.plugins, arguments.allow_changed_plugins);
+    let programs = Programs { plugins, allow_changed };
     let executor = executor(arguments, logs.verbose);
-    let outcome = run::run(&plan, &place, allow_changed, executor.as_ref(), &mut progress);
+    let outcome = run::run(&plan, &place, &programs, executor.as_ref(), &mut progress);
     outcome.map_err(|diagnostic| vec![diagnostic])
 }
 
@@ -97,11 +98,6 @@ fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnost
             if !folder.join(PLAN).is_file() {
                 return Err(Diagnostic::new(format!("{} is no run's folder", folder.display()))
                     .because(format!("there is no {PLAN} in it")));
-            }
-            let Changes { set, surrogate, solver, .. } = &arguments.changes;
-            if [set, surrogate, solver].iter().any(|changes| !changes.is_empty()) {
-                return Err(Diagnostic::new("a run that was begun cannot be changed")
-                    .hint("--set, --surrogate and --solver go with a manifest, and begin a new run"));
             }
             Ok((folder.join(PLAN), Place::Folder(folder.clone())))
         }

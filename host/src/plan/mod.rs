@@ -2,6 +2,7 @@
 
 mod default_method;
 mod error;
+mod extension;
 mod hash;
 mod resolve;
 mod resolved;
@@ -18,6 +19,7 @@ use serde_yaml::Value;
 
 pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
+pub use self::extension::obstacles;
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
 pub use self::seeds::Seeds;

@@ -22,16 +22,19 @@ impl Chain {
     /// One event more: the line for it, without its end.
     pub fn append(&mut self, event: &Event) -> String {
         let body = event.json();
-        let words = body.strip_suffix('}').expect("an event is a JSON object");
+        self.append_words(body.strip_suffix('}').expect("an event is a JSON object"))
+    }
+
+    /// The same for a line's own words.
+    pub(super) fn append_words(&mut self, words: &str) -> String {
         self.add(words);
         format!("{words}{MARK}{}\"}}", self.hash())
     }
 
     /// Follows the chain over a line; what does not fit it is told in words.
     pub fn follow(&mut self, line: &str) -> Result<(), &'static str> {
-        let parts = line.strip_suffix("\"}").and_then(|line| line.rsplit_once(MARK));
-        let (words, hash) =
-            parts.ok_or("no hash ends this line: it was not written by this program, or changed since")?;
+        let (words, hash) = parts(line)
+            .ok_or("no hash ends this line: it was not written by this program, or changed since")?;
         self.add(words);
         if self.0 == hash.as_bytes() {
             Ok(())
@@ -57,6 +60,16 @@ impl Chain {
             *digits = [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]);
         }
     }
+}
+
+/// A line's own words, and its hash.
+fn parts(line: &str) -> Option<(&str, &str)> {
+    line.strip_suffix("\"}").and_then(|line| line.rsplit_once(MARK))
+}
+
+/// A line's own words, without what chains it to others.
+pub(super) fn words(line: &str) -> Option<&str> {
+    parts(line).map(|(words, _)| words)
 }
 
 /// A journal that is not what was written.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::extend::{extend, settle};
 use super::identity::Identity;
 use super::journal::JOURNAL;
 use super::lock::Lock;
@@ -10,6 +11,7 @@ use super::{PLAN, TRIALS, write_trials};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::is_name;
 use crate::plan::Plan;
+use crate::plugins::PluginArguments;
 use crate::{clock, files};
 
 /// Where a run's folder is.
@@ -22,27 +24,30 @@ pub enum Place {
     Folder(PathBuf),
 }
 
+/// Which programs run its trials.
+pub struct Programs<'a> {
+    /// Where plugins come from.
+    pub plugins: &'a PluginArguments,
+    /// Whether a run goes on although its plugins have changed since.
+    pub allow_changed: bool,
+}
+
 /// Makes the run's folder with the plan and its trials in it, or finds the one to go on with; no other host has it.
-pub fn prepare(
-    plan: &Plan,
-    place: &Place,
-    allow_changed_plugins: bool,
-) -> Result<(PathBuf, Lock), Diagnostic> {
+pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(PathBuf, Lock), Diagnostic> {
+    let allow_changed_plugins = programs.allow_changed;
     let (folder, resume) = find(plan, place)?;
     if resume {
         let lock = Lock::take(&folder)?;
         if allow_changed_plugins {
             Identity::mend(&folder, plan)?;
         }
-        if let Some(mut identity) = Identity::read(&folder)? {
+        if let Some(identity) = Identity::read(&folder)? {
+            let mut identity = settle(&folder, identity, plan, programs.plugins)?;
             if identity.plan != plan.hash {
-                return Err(Diagnostic::new(format!("{} holds another experiment", folder.display()))
-                    .because("the manifest or an override has changed since it was begun")
-                    .hint(format!("`host run --resume {}` goes on with its own plan", folder.display())));
+                identity = extend(&folder, identity, plan, programs.plugins, allow_changed_plugins)?;
             }
             if allow_changed_plugins {
-                identity = Identity::of(plan)?;
-                identity.write(&folder)?;
+                Identity::of(plan)?.write(&folder)?;
             } else {
                 identity.check_programs(&plan.plugins)?;
             }

@@ -69,7 +69,7 @@ impl Health {
     pub fn is_whole(&self) -> bool {
         let begun = self.trials.iter().any(|(_, trial)| trial.plan.is_some());
         let identity = match &self.identity {
-            Ok(Some(identity)) => self.plans().iter().all(|plan| *plan == identity.plan),
+            Ok(Some(identity)) => self.plans().iter().all(|plan| identity.names(plan)),
             Ok(None) => !begun,
             Err(_) => false,
         };

@@ -36,6 +36,9 @@ pub struct Identity {
     /// The version of this program.
     pub host: String,
     pub plugins: Vec<PluginFile>,
+    /// The hash of the plan that the run is being extended to: some journals name it already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becoming: Option<String>,
     /// How many trials the plan has. Older runs do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<usize>,
@@ -55,8 +58,15 @@ impl Identity {
     /// What is run when this plan is run now.
     pub(super) fn of(plan: &Plan) -> Result<Self, Diagnostic> {
         let plugins = plugin_files(&plan.plugins)?;
-        let trials = Some(plan.trials().count());
-        Ok(Self { format: FORMAT, plan: plan.hash.clone(), host: VERSION.to_owned(), plugins, trials })
+        let (becoming, trials) = (None, Some(plan.trials().count()));
+        Ok(Self {
+            format: FORMAT,
+            plan: plan.hash.clone(),
+            host: VERSION.to_owned(),
+            plugins,
+            becoming,
+            trials,
+        })
     }
 
     /// That of a run's folder; `None` where there is none yet. One that cannot be read, or is of another format, is
@@ -84,6 +94,11 @@ impl Identity {
                 )));
         }
         serde_json::from_value(tree).map(Some).map_err(garbled)
+    }
+
+    /// Whether a journal of this plan belongs to the run.
+    pub fn names(&self, plan: &str) -> bool {
+        plan == self.plan || self.becoming.as_deref() == Some(plan)
     }
 
     /// Writes the identity again where it was lost or cannot be read, and every journal names this plan. What stands there
@@ -125,6 +140,15 @@ impl Identity {
     /// Refuses plugins whose files are not those that the run was begun with, and this program where it is of another
     /// version than the one that began it.
     pub fn check_programs(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
+        self.check(plugins, false)
+    }
+
+    /// The same for a run that is to have more methods: plugins that it was begun without are its new ones.
+    pub(super) fn check_recorded_programs(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
+        self.check(plugins, true)
+    }
+
+    fn check(&self, plugins: &Plugins, new_ones: bool) -> Result<(), Diagnostic> {
         if self.host != VERSION {
             return Err(Diagnostic::new("the run was begun by another version of this program")
                 .because(format!("it was begun by host {}, and this is {VERSION}", self.host))
@@ -138,6 +162,7 @@ impl Identity {
                     format!("the run was begun with version {}, and this is {}", then.version, now.version)
                 }
                 Some(_) => "its file is not the one that the run was begun with".to_owned(),
+                None if new_ones => continue,
                 None => "the run was begun without it".to_owned(),
             };
             let message = format!("the {} `{}` has changed since the run was begun", now.kind, now.name);
@@ -183,6 +208,7 @@ mod tests {
             plan: "ab".to_owned(),
             host: "1".to_owned(),
             plugins: vec![],
+            becoming: None,
             trials: None,
         };
         identity.write(folder.path()).unwrap();

@@ -172,6 +172,13 @@ pub fn finished(folder: &Path) -> Option<Finished> {
     }
 }
 
+/// Takes a journal that is there for this process alone, as long as the answer is kept.
+pub(super) fn hold(path: &Path) -> Result<File, RecordError> {
+    let file = files::open(path, files::Access::ReadAndWrite).map_err(RecordError::cannot("open", path))?;
+    lock(&file, path)?;
+    Ok(file)
+}
+
 /// Takes the journal for this process alone.
 fn lock(file: &File, path: &Path) -> Result<(), RecordError> {
     let begun = Instant::now();

@@ -3,6 +3,7 @@
 pub mod asked;
 mod chain;
 pub mod event;
+mod extend;
 mod folder;
 pub mod health;
 mod identity;
@@ -19,7 +20,7 @@ mod trial_file;
 mod trial_files;
 
 pub use self::chain::{Broken, Chain};
-pub use self::folder::{Place, prepare};
+pub use self::folder::{Place, Programs, prepare};
 pub use self::identity::{Identity, PluginFile};
 pub use self::journal::{Journal, finished, is_finished};
 pub use self::lock::try_folder;

@@ -25,7 +25,7 @@ pub use self::supervise::Limits;
 use self::progress::Progress;
 use crate::diagnostic::Diagnostic;
 use crate::plan::{Plan, TrialId};
-use crate::record::{Place, RecordError, TRIALS, finished, is_finished, prepare, read_trial};
+use crate::record::{Place, Programs, RecordError, TRIALS, finished, is_finished, prepare, read_trial};
 
 /// How long a trial's process may say nothing, unless somebody chooses otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -45,11 +45,11 @@ pub struct Outcome {
 pub fn run(
     plan: &Plan,
     place: &Place,
-    allow_changed_plugins: bool,
+    programs: &Programs<'_>,
     executor: &dyn Executor,
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
-    let (folder, _lock) = prepare(plan, place, allow_changed_plugins)?;
+    let (folder, _lock) = prepare(plan, place, programs)?;
     let folder = absolute(&folder)?;
     let job = |trial: crate::plan::Trial<'_>| Job::new(trial.id(), &trial.setting.keys);
     let jobs: Vec<Job> = plan.trials().map(job).collect();

@@ -1,0 +1,248 @@
+//! A run that goes on beyond its plan: more evaluations, seeds or methods.
+//!
+//! The journals of a run that was planned so from the start differ in the plan's hash alone, and with it in the hash of
+//! each line: they are written again with the new one, each replaced as a whole, without the end that is none any more.
+//! `identity.json` says first what the run becomes, and last that it has: whenever it is interrupted, the next resume does
+//! the rest. No evaluation is made before that.
+
+use std::path::Path;
+
+use super::folder::cannot;
+use super::identity::{Identity, PluginFile};
+use super::journal::JOURNAL;
+use super::spaces::Spaces;
+use super::state::State;
+use super::{Chain, PLAN, RecordError, TRIALS, chain, write_trials};
+use crate::diagnostic::Diagnostic;
+use crate::files;
+use crate::manifest::Source;
+use crate::manifest::overrides::Overrides;
+use crate::plan::{Plan, obstacles};
+use crate::plugins::PluginArguments;
+use crate::record::event::Event;
+
+/// Brings an extension that was interrupted to its end, or takes back that it was begun where nothing has changed yet.
+pub(super) fn settle(
+    folder: &Path,
+    mut identity: Identity,
+    wanted: &Plan,
+    plugins: &PluginArguments,
+) -> Result<Identity, Diagnostic> {
+    let Some(next) = identity.becoming.clone() else { return Ok(identity) };
+    if next == wanted.hash {
+        return carry_over(folder, &identity, wanted);
+    }
+    let there = plan_of(folder, plugins)?;
+    if there.hash == next {
+        return carry_over(folder, &identity, &there);
+    }
+    // The plan is replaced before any journal is.
+    let plugins = Identity::of(&there)?.plugins;
+    let had = |plugin: &PluginFile| {
+        plugins.iter().any(|own| (&own.kind, &own.name) == (&plugin.kind, &plugin.name))
+    };
+    identity.plugins.retain(had);
+    identity.trials = Some(there.trials().count());
+    identity.becoming = None;
+    identity.write(folder)?;
+    Ok(identity)
+}
+
+/// Makes a run one of this plan, which goes on with its own; refused where it does not.
+pub(super) fn extend(
+    folder: &Path,
+    mut identity: Identity,
+    wanted: &Plan,
+    plugins: &PluginArguments,
+    allow_changed_plugins: bool,
+) -> Result<Identity, Diagnostic> {
+    let another = || {
+        let place = folder.display();
+        Diagnostic::new(format!("{place} holds another experiment")).hint(format!(
+            "more evaluations, seeds and methods extend a run, anything else is a new one; `host run --resume {place}` \
+             goes on with its own plan"
+        ))
+    };
+    let recorded = plan_of(folder, plugins)?;
+    if recorded.hash != identity.plan {
+        return Err(another().because(
+            "its plan.yaml is not the plan that it was begun with: it was changed, or another version of this program wrote it",
+        ));
+    }
+    let obstacles = obstacles(&recorded, wanted);
+    if !obstacles.is_empty() {
+        return Err(another().because(obstacles.join("\n         ")));
+    }
+    if !allow_changed_plugins {
+        identity.check_recorded_programs(&wanted.plugins)?;
+    }
+    // What cannot be read is found before anything is changed.
+    for trial in recorded.trials() {
+        let path = folder.join(TRIALS).join(trial.id().to_string()).join(JOURNAL);
+        renamed(&path, &identity.plan, &wanted.hash, usize::MAX)
+            .map_err(|error| Diagnostic::new(error.to_string()))?;
+    }
+    let (had, has) = (recorded.trials().count(), wanted.trials().count());
+    tracing::info!("extending {}: {has} trials instead of {had}", folder.display());
+    identity.plugins = Identity::of(wanted)?.plugins;
+    identity.becoming = Some(wanted.hash.clone());
+    identity.write(folder)?;
+    carry_over(folder, &identity, wanted)
+}
+
+/// The plan of a run's folder.
+fn plan_of(folder: &Path, plugins: &PluginArguments) -> Result<Plan, Diagnostic> {
+    let path = folder.join(PLAN);
+    let text = files::read(&path).and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
+    let text = text.map_err(|error| cannot("read", &path, error))?;
+    let base = std::path::absolute(folder).map_err(|error| cannot("find", folder, error))?;
+    let source = Source { label: path.display().to_string(), text, base };
+    crate::plan::plan(&source, &Overrides::default(), plugins).map_err(|mut mistakes| mistakes.swap_remove(0))
+}
+
+/// Everything after the identity has said what the run becomes. Each step may be there already.
+fn carry_over(folder: &Path, identity: &Identity, plan: &Plan) -> Result<Identity, Diagnostic> {
+    let path = folder.join(PLAN);
+    files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
+    write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+    Spaces::write(plan, folder)?;
+    for trial in plan.trials() {
+        let trial_folder = folder.join(TRIALS).join(trial.id().to_string());
+        let budget = trial.setting.keys.budget.total();
+        carry_over_trial(&trial_folder, &identity.plan, &plan.hash, budget)
+            .map_err(|error| Diagnostic::new(error.to_string()))?;
+    }
+    let extended = Identity::of(plan)?;
+    extended.write(folder)?;
+    Ok(extended)
+}
+
+/// Gives a trial's journal, and its saved state, the new plan's hash.
+fn carry_over_trial(folder: &Path, from: &str, to: &str, budget: usize) -> Result<(), RecordError> {
+    let path = folder.join(JOURNAL);
+    // Nothing else may be writing to it.
+    let _held = match files::open(&path, files::Access::Read) {
+        Ok(_) => super::journal::hold(&path)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(RecordError::cannot("read", &path)(error)),
+    };
+    let Some(renamed) = renamed(&path, from, to, budget)? else { return Ok(()) };
+    // Before the journal: where that is not replaced after all, the state is no journal's, and passed over.
+    if let Some(state) = State::read(folder)
+        && let Some((_, hash)) = renamed.hashes.iter().find(|(old, _)| old.hash() == state.journal)
+    {
+        let moved = State { journal: hash.hash().to_owned(), ..state };
+        moved.write(folder).map_err(RecordError::cannot("write", folder))?;
+    }
+    files::replace(&path, renamed.text.as_bytes()).map_err(RecordError::cannot("write", &path))
+}
+
+/// A journal with another plan's hash.
+struct Renamed {
+    text: String,
+    /// Of each line, the hash that it had and the one that it has.
+    hashes: Vec<(Chain, Chain)>,
+}
+
+/// The journal of a trial with the hash `to` instead of `from`; without its end, where the budget goes beyond it. `None`
+/// where there is no journal, nothing in it yet, or `to` in it already.
+fn renamed(path: &Path, from: &str, to: &str, budget: usize) -> Result<Option<Renamed>, RecordError> {
+    let bytes = match files::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(RecordError::cannot("read", path)(error)),
+    };
+    let events = chain::read(path, &bytes).map_err(|broken| RecordError(broken.to_string()))?;
+    let Some((Event::Started(started), _)) = events.first() else { return Ok(None) };
+    if started.plan == to {
+        return Ok(None);
+    }
+    if started.plan != from {
+        return Err(RecordError(format!("{}:1: this is the journal of another plan", path.display())));
+    }
+    let names = |hash: &str| format!("\"plan\":\"{hash}\"");
+    let text = String::from_utf8_lossy(&bytes);
+    let mut renamed = Renamed { text: String::new(), hashes: Vec::new() };
+    let mut new = Chain::default();
+    for (i, (line, (event, old))) in text.lines().zip(&events).enumerate() {
+        if matches!(event, Event::Finished(finished) if finished.evaluations < budget) {
+            break;
+        }
+        let words = chain::words(line).ok_or_else(|| RecordError(format!("{}: no hash", path.display())))?;
+        let line = match i {
+            0 => new.append_words(&words.replacen(&names(from), &names(to), 1)),
+            _ => new.append_words(words),
+        };
+        renamed.text.push_str(&line);
+        renamed.text.push('\n');
+        renamed.hashes.push((*old, new));
+    }
+    Ok(Some(renamed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Journal;
+    use super::super::event::examples;
+    use super::*;
+
+    /// The events of a trial of this plan, written as a trial writes them.
+    fn written(folder: &Path, plan: &str, count: usize) -> String {
+        let mut journal = Journal::open(folder, false).unwrap();
+        for event in &examples()[..count] {
+            let event = match event.clone() {
+                Event::Started(started) => {
+                    Event::Started(super::super::event::Started { plan: plan.to_owned(), ..started })
+                }
+                event => event,
+            };
+            journal.record(&event).unwrap();
+        }
+        std::fs::read_to_string(folder.join(JOURNAL)).unwrap()
+    }
+
+    #[test]
+    fn a_journal_with_another_hash_is_what_that_plan_would_have_written() {
+        let all = examples().len();
+        for (count, budget, left) in [(all, 4, all), (all, 5, all - 1), (all - 2, 5, all - 2), (1, 4, 1)] {
+            let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            written(one.path(), "old", count);
+            carry_over_trial(one.path(), "old", "new", budget).unwrap();
+            let text = std::fs::read_to_string(one.path().join(JOURNAL)).unwrap();
+            assert_eq!(text, written(other.path(), "new", left));
+            // Again, it is what it is.
+            carry_over_trial(one.path(), "old", "new", budget).unwrap();
+            assert_eq!(std::fs::read_to_string(one.path().join(JOURNAL)).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_saved_state_stays_that_of_its_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        written(folder.path(), "old", 6);
+        let evaluations = 2;
+        let hash_after = || {
+            let journal = Journal::open(folder.path(), false).unwrap();
+            journal.hash_after(evaluations).map(str::to_owned)
+        };
+        let before = hash_after().unwrap();
+        State { evaluations, journal: before.clone(), bytes: vec![7] }.write(folder.path()).unwrap();
+        carry_over_trial(folder.path(), "old", "new", 9).unwrap();
+        let state = State::read(folder.path()).unwrap();
+        assert_eq!((Some(state.journal.clone()), state.bytes), (hash_after(), vec![7]));
+        assert_ne!(state.journal, before);
+    }
+
+    #[test]
+    fn a_journal_of_a_third_plan_or_a_changed_one_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = written(folder.path(), "third", 5);
+        let error = carry_over_trial(folder.path(), "old", "new", 9).unwrap_err().to_string();
+        assert!(error.ends_with("journal.jsonl:1: this is the journal of another plan"), "{error}");
+        let changed = text.replacen("too hot", "too cold", 1);
+        std::fs::write(folder.path().join(JOURNAL), &changed).unwrap();
+        assert!(carry_over_trial(folder.path(), "third", "new", 9).is_err());
+        assert_eq!(std::fs::read_to_string(folder.path().join(JOURNAL)).unwrap(), changed);
+        carry_over_trial(&folder.path().join("nowhere"), "old", "new", 9).unwrap();
+    }
+}

@@ -1,0 +1,206 @@
+//! Every command on a page is run as it stands there, or, where that would take long, gone through; `CONTRIBUTING.md` says how.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
+
+mod support;
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::workspace;
+
+/// What a page tells its reader to do.
+#[derive(Debug, PartialEq)]
+enum Step {
+    /// Commands as they stand.
+    Run(String),
+    /// Commands that take too long here.
+    Slow(String),
+    /// A file to write.
+    Write(String, String),
+}
+
+/// What the first word of a command may be, for a page to be a place where commands stand.
+const PROGRAMS: &str = r"^(\w+=\S+ )*(host|target/release/host|cargo|venv/bin/\w+|python3|for \w+ in)( |$)";
+
+/// The steps of a page; a command outside of a block of commands is a mistake of the page.
+fn steps(page: &str) -> Vec<Step> {
+    let command = regex::Regex::new(PROGRAMS).unwrap();
+    let mut steps = Vec::new();
+    let mut lines = page.lines();
+    let mut before = "";
+    while let Some(line) = lines.next() {
+        let Some(kind) = line.strip_prefix("```") else {
+            if let Some(indented) = line.strip_prefix("    ") {
+                assert!(!command.is_match(indented), "a command outside of ```sh: {indented}");
+            }
+            before = if line.is_empty() { before } else { line };
+            continue;
+        };
+        let block: String =
+            lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+        match kind {
+            "sh" => steps.push(Step::Run(block)),
+            "sh slow" => steps.push(Step::Slow(block)),
+            _ => {
+                let any = block.lines().find(|line| command.is_match(line));
+                assert!(any.is_none(), "a command outside of ```sh: {any:?}");
+                if let (Some(name), "yaml") =
+                    (before.strip_prefix('`').and_then(|name| name.strip_suffix("`:")), kind)
+                {
+                    steps.push(Step::Write(name.to_owned(), block));
+                }
+            }
+        }
+    }
+    steps
+}
+
+/// Every page of the workspace, by its path from there.
+fn pages() -> Vec<PathBuf> {
+    let root = workspace();
+    let mut folders = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() && !name.starts_with('.') && !["target", "results", "venv"].contains(&name) {
+                folders.push(path);
+            } else if name.ends_with(".md") {
+                found.push(path.strip_prefix(&root).unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A folder that looks like a clone in which everything was built, with results of its own.
+fn clone() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in
+        ["experiments", "host", "plugin-api", "plugins", "snapshots", "Cargo.toml", "README.md", ".ci"]
+    {
+        symlink(workspace().join(name), at(name)).unwrap();
+    }
+    let stand_ins = workspace().join("host/tests/data/pages");
+    for (folder, programs) in
+        [("run", vec![]), ("slow", vec![("host", "host"), ("cargo", "cargo"), ("python3", "python")])]
+    {
+        std::fs::create_dir_all(at(folder)).unwrap();
+        for (name, stand_in) in programs {
+            symlink(stand_ins.join(stand_in), at(folder).join(name)).unwrap();
+        }
+    }
+    symlink(env!("CARGO_BIN_EXE_host"), at("run/host")).unwrap();
+    std::fs::create_dir_all(at("venv/bin")).unwrap();
+    for name in ["python", "pip"] {
+        symlink(stand_ins.join("python"), at("venv/bin").join(name)).unwrap();
+    }
+    std::fs::create_dir_all(at("target/release")).unwrap();
+    folder
+}
+
+/// Goes through a page; answers how many commands it has.
+fn follow(page: &Path) -> usize {
+    let text = std::fs::read_to_string(workspace().join(page)).unwrap();
+    let (steps, folder) = (steps(&text), clone());
+    let mut commands = 0;
+    for step in &steps {
+        let (script, programs) = match step {
+            Step::Write(name, text) => {
+                std::fs::write(folder.path().join(name), text).unwrap();
+                continue;
+            }
+            Step::Run(script) => (script, "run"),
+            Step::Slow(script) => (script, "slow"),
+        };
+        commands += script.lines().count();
+        let host = folder.path().join("target/release/host");
+        let _ = std::fs::remove_file(&host);
+        symlink(folder.path().join(programs).join("host"), host).unwrap();
+        // The scripts of CI have their own tests in being run: here they have to be there.
+        let script = match programs {
+            "slow" => script.replace(".ci/", "test -x .ci/").replace("git diff", "git --version #"),
+            _ => script.clone(),
+        };
+        let path = format!("{}:{}", folder.path().join(programs).display(), std::env::var("PATH").unwrap());
+        let output = Command::new("bash")
+            .args(["-euo", "pipefail", "-c", &script])
+            .current_dir(folder.path())
+            .env("PATH", path)
+            .env("REAL_HOST", env!("CARGO_BIN_EXE_host"))
+            .env("WORKSPACE", workspace())
+            .env("XDG_DATA_HOME", "/nowhere")
+            .env_remove("HOST_PLUGIN_PATH")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}, {programs}:\n{script}\n{said}", page.display());
+    }
+    commands
+}
+
+#[test]
+fn every_command_of_every_page_does_what_it_says() {
+    support::program_folder();
+    let counts: Vec<(PathBuf, usize)> =
+        pages().into_iter().map(|page| (page.clone(), follow(&page))).collect();
+    let of =
+        |name: &str| counts.iter().find(|(page, _)| page == Path::new(name)).map_or(0, |(_, count)| *count);
+    // That there are any: a page whose blocks were not found would pass.
+    assert!(of("README.md") >= 15 && of("host/TRUST.md") >= 10 && of("host/REPORT.md") >= 5, "{counts:?}");
+    assert!(of("experiments/paper/README.md") >= 7 && of("CONTRIBUTING.md") >= 5, "{counts:?}");
+}
+
+#[test]
+fn blocks_files_and_commands_in_the_wrong_place_are_told_apart() {
+    let page = "# Page\n\n`a.yaml`:\n\n```yaml\nname: a\n```\n\n```sh\nhost run a.yaml\n```\n\n```sh slow\ncargo test\n```\n";
+    let expected = [
+        Step::Write("a.yaml".to_owned(), "name: a\n".to_owned()),
+        Step::Run("host run a.yaml\n".to_owned()),
+        Step::Slow("cargo test\n".to_owned()),
+    ];
+    assert_eq!(steps(page), expected);
+    for wrong in [
+        "    host run a.yaml\n",
+        "    HOST_KILLS=2 cargo test\n",
+        "```text\ntarget/release/host plan x\n```\n",
+    ] {
+        assert!(std::panic::catch_unwind(|| steps(wrong)).is_err(), "{wrong}");
+    }
+}
+
+/// What the stand-ins are for: each refuses what is not there.
+#[test]
+fn a_slow_command_that_could_not_work_is_found() {
+    support::program_folder();
+    let folder = clone();
+    let run = |program: &str, words: &str| {
+        let mut command = Command::new(workspace().join("host/tests/data/pages").join(program));
+        command.args(words.split(' ')).current_dir(folder.path()).env("WORKSPACE", workspace());
+        command.env("REAL_HOST", env!("CARGO_BIN_EXE_host")).output().unwrap().status.success()
+    };
+    assert!(run("cargo", "test -p host --test runs") && run("cargo", "build --release"));
+    for wrong in [
+        "test -p hots",
+        "test -p host --test nothing",
+        "run --release -p surrogate-heat --example no",
+        "tset",
+    ] {
+        assert!(!run("cargo", wrong), "{wrong}");
+    }
+    assert!(run("host", "run experiments/ising.yaml --run-id first --set seeds=2"));
+    for wrong in [
+        "run experiments/none.yaml",
+        "run experiments/ising.yaml --set sedes=2",
+        "run manifests/a.yaml",
+        "rnu",
+    ] {
+        assert!(!run("host", wrong), "{wrong}");
+    }
+    assert!(run("python", "experiments/peers/run.py smac") && !run("python", "experiments/peers/nothing.py"));
+}
