@@ -116,7 +116,7 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
     if m == 0 {
         // What is observed is 10 / evaluation + seed / 10; half of it is within one deviation.
         let expected = |evaluation: u64| {
-            let off = if evaluation % 2 == 0 { 0.1 } else { -0.7 };
+            let off = if evaluation.is_multiple_of(2) { 0.1 } else { -0.7 };
             let mean = 10.0 / evaluation as f64 + seed as f64 * 0.1 + off;
             json!({ "evaluation": evaluation, "mean": mean, "deviation": 0.5 })
         };
