@@ -216,6 +216,9 @@ pub struct TrialArguments {
     /// Be the one that runs it, below its guard.
     #[arg(long, requires = "attached")]
     pub guarded: bool,
+    /// Evaluate points for the trial instead of running it.
+    #[arg(long, requires = "attached")]
+    pub worker: bool,
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,
