@@ -62,11 +62,21 @@ impl<'f> Search<'f> {
         Self::on(f, Ground::Free(Walker::new(f)), settings)
     }
 
-    /// A search of `f` among the points that keep the rules; the first of its walks starts from one of them. An error where
-    /// none is found.
-    pub fn within(f: &'f Quadratic, rules: &'f Rules, settings: Settings, rng: &mut Rng) -> Result<Self> {
-        let first = rules.random(rng)?;
-        let mut search = Self::on(f, Ground::Within(rules, within::Walker::new(f, rules, &first)), settings);
+    /// A search of `f` among the points that keep the rules. Its first walk starts from one near `start`, or from any; an
+    /// error where there is none.
+    pub fn within(
+        f: &'f Quadratic,
+        rules: &'f Rules,
+        start: Option<&[bool]>,
+        settings: Settings,
+        rng: &mut Rng,
+    ) -> Result<Self> {
+        let first = match start {
+            Some(start) => rules.near(start, rng)?,
+            None => rules.random(rng)?,
+        };
+        let walker = within::Walker::new(f, rules, &first);
+        let mut search = Self::on(f, Ground::Within(rules, walker), settings);
         search.start_from(first);
         Ok(search)
     }
@@ -233,6 +243,27 @@ mod tests {
         let starts: Vec<Bits> = (0..50).map(|_| search.start(rng)).collect();
         assert!(starts.iter().all(|start| start[..16].iter().all(|&bit| bit)));
         assert!(starts.iter().any(|start| *start != starts[0]));
+    }
+
+    #[test]
+    fn all_points_of_a_search_within_rules_keep_them_and_small_minima_are_found() {
+        use plugin_api::testing::minimum;
+        let mut missed = 0;
+        for number in 0..200 {
+            let problem = golden_constrained::problem(number);
+            let f = problem.quadratic().unwrap();
+            let rules = Rules::of(problem.layout()).unwrap();
+            let rng = &mut rng(number);
+            let settings = Settings::of_dimension(f.dimension());
+            let mut search = Search::within(f, &rules, None, settings, rng).unwrap();
+            while !search.is_done() {
+                search.walk(u64::MAX, rng);
+            }
+            assert!(search.elites.iter().all(|(value, bits)| rules.admit(bits) && *value == f.value(bits)));
+            let gap = search.best().expect("a point").0 - minimum(&problem);
+            missed += usize::from(gap > 1e-9 * f.magnitude());
+        }
+        assert_eq!(missed, 0, "of 200 minima");
     }
 
     #[test]

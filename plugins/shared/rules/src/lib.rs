@@ -14,4 +14,4 @@ mod sums; // rules as sums
 pub use fold::{Folded, Multipliers, folded};
 pub use partial::Partial;
 pub use place::{Broken, Flips, Place};
-pub use sums::{Rules, Sum};
+pub use sums::{Rules, Sum, known};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use plugin_api::{Constraint, Error, Layout, Result};
+use plugin_api::{Constraint, Error, Layout, Result, Rule};
 
 use crate::partial::Partial;
 
@@ -111,6 +111,14 @@ impl Rules {
     }
 }
 
+/// Whether a rule is one that can be a sum: all that there are.
+pub fn known(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::Groups | Rule::AtMost | Rule::Exactly | Rule::Fixed | Rule::Forbidden | Rule::Capacity
+    )
+}
+
 /// Why a problem has no answer.
 pub(crate) fn no_point() -> Error {
     Error::new("no point keeps all of the problem's rules")
@@ -118,7 +126,7 @@ pub(crate) fn no_point() -> Error {
 
 impl Sum {
     fn of(constraint: &Constraint) -> Result<Self> {
-        let terms: Vec<_> =
+        let mut terms: Vec<_> =
             constraint.literals().iter().map(|literal| (literal.index, literal.level == 1, 1.0)).collect();
         let all = terms.len() as f64;
         let (least, most) = match constraint {
@@ -126,6 +134,10 @@ impl Sum {
             Constraint::Exactly { count, .. } => (*count as f64, *count as f64),
             Constraint::Fixed(_) => (1.0, 1.0),
             Constraint::Forbidden(_) => (0.0, all - 1.0),
+            Constraint::Capacity { limit, weights, .. } => {
+                terms.iter_mut().zip(weights).for_each(|(term, weight)| term.2 = *weight);
+                (0.0, limit + constraint.rounding())
+            }
             other => return Err(Error::new(format!("the rule `{other}` is not known here"))),
         };
         Ok(Self::new(terms, least, most))
@@ -141,7 +153,7 @@ impl Sum {
         let size: f64 = terms.iter().map(|(_, _, weight)| weight.abs()).sum();
         let whole = size < EXACT && terms.iter().all(|(_, _, weight)| weight.trunc() == *weight);
         let heaviest = terms.iter().fold(0.0, |most: f64, (_, _, weight)| most.max(weight.abs()));
-        Self { terms, least, most, heaviest, rounding: if whole { 0.0 } else { 1e-9 * size } }
+        Self { terms, least, most, heaviest, rounding: if whole { 0.0 } else { 1e-10 * size } }
     }
 
     /// Bit, level and weight of each term.
@@ -201,6 +213,8 @@ mod tests {
         let constraints = vec![
             Constraint::AtMost { count: 1, of: of.clone() },
             Constraint::Exactly { count: 2, of: of.clone() },
+            Constraint::Capacity { limit: 0.3, of: of.clone(), weights: vec![0.1, 0.2, 0.25] },
+            Constraint::Capacity { limit: 5.0, of: of.clone(), weights: vec![2.0, 3.0, 4.0] },
             Constraint::Forbidden(of),
             Constraint::Fixed(Literal::new(1, 1)),
         ];
