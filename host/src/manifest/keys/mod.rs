@@ -7,6 +7,7 @@ pub mod benchmark;
 pub mod budget;
 pub mod encoder;
 pub mod evaluation;
+pub mod folder;
 pub mod methods;
 pub mod name;
 pub mod penalty;
@@ -126,6 +127,8 @@ manifest! {
         sweep: Vec<sweep::Axis> = sweep::Sweep,
         /// Folders of plugins, as written.
         plugin_directories: Vec<String> = plugin_directories::PluginDirectories,
+        /// What relative paths start from, as written; empty for the manifest's own folder.
+        folder: String = folder::Folder,
     }
 }
 
