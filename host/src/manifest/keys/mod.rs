@@ -7,6 +7,7 @@ pub mod benchmark;
 pub mod budget;
 pub mod encoder;
 pub mod evaluation;
+pub mod folder;
 pub mod initial;
 pub mod methods;
 pub mod name;
@@ -130,6 +131,8 @@ manifest! {
         sweep: Vec<sweep::Axis> = sweep::Sweep,
         /// Folders of plugins, as written.
         plugin_directories: Vec<String> = plugin_directories::PluginDirectories,
+        /// What relative paths start from, as written; empty for the manifest's own folder.
+        folder: String = folder::Folder,
     }
 }
 
