@@ -8,6 +8,7 @@ pub mod budget;
 pub mod constraints;
 pub mod encoder;
 pub mod evaluation;
+pub mod folder;
 pub mod initial;
 pub mod methods;
 pub mod name;
@@ -134,6 +135,8 @@ manifest! {
         sweep: Vec<sweep::Axis> = sweep::Sweep,
         /// Folders of plugins, as written.
         plugin_directories: Vec<String> = plugin_directories::PluginDirectories,
+        /// What relative paths start from, as written; empty for the manifest's own folder.
+        folder: String = folder::Folder,
     }
 }
 
