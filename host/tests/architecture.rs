@@ -18,7 +18,7 @@ const LEVELS: &[&[&str]] = &[
     &["record"],
     &["plan"],
     &["plugins", "manifest"],
-    &["clock", "diagnostic", "files", "parallel", "text"],
+    &["clock", "diagnostic", "feasible", "files", "parallel", "text"],
     &["paint"],
 ];
 

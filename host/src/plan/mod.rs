@@ -1,5 +1,6 @@
 //! A plan: every name resolved, every default filled, nothing left to check.
 
+mod constraints;
 mod default_method;
 mod error;
 mod extension;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use serde_json::Map;
 use serde_yaml::Value;
 
+pub use self::constraints::constrained;
 pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
 pub use self::extension::obstacles;
@@ -29,6 +31,7 @@ use self::resolved::points;
 use self::shared::{Cell, cells};
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
+use crate::feasible::Sampler;
 use crate::manifest::keys::sweep::Axis;
 use crate::manifest::overrides::Overrides;
 use crate::manifest::yaml::KeyPath;
@@ -97,16 +100,27 @@ impl Trial<'_> {
 }
 
 impl Plan {
-    /// What somebody should know before it is run: budgets that no trial will spend.
+    /// What somebody should know before it is run: budgets that no trial will spend, initial points that are not quite
+    /// uniform.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for setting in &self.settings {
+            let space = &setting.plugins.space;
+            let note = "initial points are only nearly uniform: those that keep the constraints are too many to count, and \
+                        are drawn by random walks among them";
+            if !space.constraints().is_empty()
+                && !notes.iter().any(|known| known == note)
+                && !Sampler::new(space).is_uniform()
+            {
+                notes.push(note.to_owned());
+            }
             let (evaluations, points) = (setting.keys.budget.total(), points(&setting.plugins.space));
             let note = format!(
                 "a budget of {evaluations} evaluations is more than the {points} points of the space: a trial ends when all \
                  have been evaluated"
             );
-            if setting.plugins.deterministic && evaluations > points && !notes.contains(&note) {
+            let once = setting.plugins.deterministic || !setting.keys.evaluation.again;
+            if once && evaluations > points && !notes.contains(&note) {
                 notes.push(note);
             }
         }

@@ -7,6 +7,7 @@ use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
+use super::constraints::Rules;
 use super::resolved::points;
 use super::{MethodPlan, PlanError, PluginPlan, Seeds, Setting, Spec, TurnPlan, default_method};
 use crate::manifest::keys::methods::Method;
@@ -34,8 +35,8 @@ pub(super) fn setting(
     mistakes: &mut Vec<Mistake>,
 ) -> Option<Setting> {
     let before = mistakes.len();
-    let Manifest { name, seeds, benchmark, encoder, methods, .. } = manifest;
-    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods));
+    let Manifest { name, seeds, benchmark, encoder, methods, settings, .. } = manifest;
+    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods, &settings.constraints));
     let resolved = match known.0.get(&key) {
         Some(resolved) => resolved.clone(),
         None => {
@@ -56,6 +57,8 @@ pub(super) fn setting(
 fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistake>) -> Option<Resolved> {
     let mut resolver = Resolver { plugins, mistakes };
     let benchmark = resolver.benchmark(manifest);
+    let benchmark = benchmark
+        .map(|(spec, (space, deterministic))| (spec, (resolver.constrained(manifest, space), deterministic)));
     let encoder = benchmark.as_ref().and_then(|(_, (space, _))| resolver.encoder(manifest, space));
     let bits = benchmark.as_ref().zip(encoder.as_ref());
     let bits = bits.map(|((_, (space, _)), (_, layout))| ModelBits { space, layout });
@@ -162,6 +165,20 @@ impl Resolver<'_> {
         let made = plugin.benchmark(&options, seed);
         let made = made.and_then(|benchmark| Ok((benchmark.space()?, benchmark.deterministic())));
         self.made(used, &plugin, made)
+    }
+
+    /// The space with the manifest's constraints beside its own; as it is, where these are mistakes or contradict each other.
+    fn constrained(&mut self, manifest: &Manifest, space: Space) -> Space {
+        let written = &manifest.settings.constraints;
+        let mistakes = match Rules::new(&space, written) {
+            Ok(rules) => match rules.contradiction(written) {
+                None => return rules.space,
+                Some(mistake) => vec![mistake],
+            },
+            Err(mistakes) => mistakes,
+        };
+        self.mistakes.extend(mistakes);
+        space
     }
 
     fn encoder(&mut self, manifest: &Manifest, space: &Space) -> Option<(Spec, Layout)> {
@@ -278,15 +295,39 @@ impl Resolver<'_> {
         {
             let (solver, surrogate) = names();
             self.mistakes.push(Mistake::at(&used.path, PlanError::Groups { solver, surrogate }));
+        } else if !bits.layout.constraints().is_empty()
+            && !solver.keeps(Rule::Groups)
+            && !bits.layout.groups().is_empty()
+        {
+            // An answer whose groups are mended may break a constraint.
+            let able = self.able(draws, bits.layout);
+            let error = PlanError::GroupsAndConstraints { solver: used.name.clone(), able };
+            self.mistakes.push(Mistake::at(&used.path, error));
         }
         let broken = bits.layout.constraints().iter().find(|constraint| !solver.keeps(constraint.rule()));
         if let Some(constraint) = broken {
             // In the objective's own words where it is the objective's.
             let own = bits.space.constraints().iter().find(|own| own.rule() == constraint.rule());
             let words = own.map_or_else(|| constraint.to_string(), |own| bits.space.describe_constraint(own));
-            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words };
+            let able = self.able(draws, bits.layout);
+            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words, able };
             self.mistakes.push(Mistake::at(&used.path, error));
         }
+    }
+
+    /// The solvers that take functions of this kind and keep all rules of a layout, as they are by default.
+    fn able(&mut self, draws: AcquisitionKind, layout: &Layout) -> Vec<String> {
+        let mut able = Vec::new();
+        for name in self.plugins.names(Kind::Solver) {
+            let Ok(plugin) = self.plugins.get(Kind::Solver, &name) else { continue };
+            let Ok(solver) = plugin.solver(&Json::Object(Map::new())) else { continue };
+            let groups = layout.groups().is_empty() || solver.keeps(Rule::Groups);
+            let rules = layout.constraints().iter().all(|constraint| solver.keeps(constraint.rule()));
+            if groups && rules && solver.takes(draws) {
+                able.push(name);
+            }
+        }
+        able
     }
 }
 

@@ -30,7 +30,7 @@ use self::recording::Recording;
 use self::relabel::Relabelled;
 use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
-use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
+use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
@@ -149,6 +149,11 @@ impl OpenTrial {
         let benchmark = benchmark.benchmark(&options, seeds.instance());
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         let space = benchmark.space().map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        // The plan was made with these; a benchmark that is another now may have other names.
+        let space = constrained(&space, &trial.keys.constraints).map_err(|mistakes| {
+            let words: Vec<String> = mistakes.into_iter().map(|mistake| mistake.what.message).collect();
+            TrialError::Recorded(format!("the constraints do not fit the space: {}", words.join("; ")))
+        })?;
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
         let options = plugins.options(&encoder, &trial.encoder.options);
         let encoder = encoder.encoder(&options, &space);

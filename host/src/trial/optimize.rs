@@ -87,7 +87,8 @@ pub(super) fn optimize(
     recorder: &mut dyn Recorder,
 ) -> Result<Finished, TrialError> {
     let mut trial = Optimization::new(parts, keys, known, seeds, recorder);
-    for point in initial_design(&trial.parts.space, keys.budget.initial, seeds.initial_design())? {
+    let first = initial_design(&trial.parts.space, keys.budget.initial, keys.initial.design, seeds)?;
+    for point in first {
         let bits = trial.encode(&point)?;
         trial.evaluate(Phase::Initial, point, bits)?;
     }
@@ -107,8 +108,8 @@ struct Optimization<'r> {
     layout: Layout,
     /// 1 where low values are good, −1 where high ones are: the model always minimizes.
     sign: f64,
-    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy, those without a
-    /// value. The matrix is for solvers.
+    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy and may be asked
+    /// again, those without a value. The matrix is for solvers.
     unwanted: (BTreeSet<Bits>, BitMatrix),
     evaluations: usize,
     /// How many of the last evaluations failed, without a value or a clear no between them.
@@ -217,7 +218,8 @@ impl<'r> Optimization<'r> {
         if made {
             self.recorder.took(&Step::Evaluate { evaluation }, took);
         }
-        if (self.parts.benchmark.deterministic() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
+        let once = self.parts.benchmark.deterministic() || !self.keys.evaluation.again;
+        if (once || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
             self.unwanted.1.push(&bits);
         }
         self.failures = if outcome.status().is_failure() { self.failures + 1 } else { 0 };
