@@ -50,6 +50,7 @@ fn differences(recorded: &ResolvedTrial, wanted: &ResolvedTrial) -> Vec<String> 
         encoder,
         method,
         plugin_directories: _,
+        folder: _,
     } = recorded;
     let mut found = Vec::new();
     if *sweep != wanted.sweep {

@@ -34,7 +34,7 @@ use crate::manifest::overrides::Overrides;
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, Places, Source};
 use crate::plugins::locate::Folders;
-use crate::plugins::{PluginArguments, Plugins};
+use crate::plugins::{PluginArguments, Plugins, has_paths};
 
 /// What will happen.
 pub struct Plan {
@@ -53,6 +53,8 @@ pub struct Plan {
     pub plugins: Plugins,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
+    /// What the paths in plugins' options start from, where there are any; absolute.
+    pub folder: Option<PathBuf>,
 }
 
 /// One trial: a method, a point of the sweep and a seed.
@@ -89,6 +91,7 @@ impl Trial<'_> {
             encoder: self.setting.plugins.encoder.clone(),
             method: self.method.clone(),
             plugin_directories: self.plan.plugin_directories.clone(),
+            folder: self.plan.folder.clone(),
         }
     }
 }
@@ -133,15 +136,17 @@ pub fn plan(
     let mut mistakes = Vec::new();
     let whole = Manifest::read(&tree, &mut mistakes);
     let axes = whole.as_ref().map(|manifest| manifest.sweep.clone()).unwrap_or_default();
+    let folder = whole.as_ref().map(|manifest| source.base.join(&manifest.folder));
+    let base = folder.unwrap_or_else(|| source.base.clone());
     let directories = whole.map(|manifest| manifest.plugin_directories).unwrap_or_default();
-    let directories: Vec<PathBuf> = directories.iter().map(|folder| source.base.join(folder)).collect();
+    let directories: Vec<PathBuf> = directories.iter().map(|folder| base.join(folder)).collect();
     // What the sweep replaces may be anything before it does: only the sweep's own mistakes count here.
     mistakes.retain(|mistake| KeyPath::root().join("sweep").contains(&mistake.path));
     let points = sweep_points(&tree, &axes, &mut mistakes);
     let places = Places { source, origins: &origins, axes: &axes };
     diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, None)));
 
-    let mut plugins = Plugins::new(Folders::of(plugins, &directories), &source.base);
+    let mut plugins = Plugins::new(Folders::of(plugins, &directories), &base);
     let (mut first, mut most_methods) = (None, 0);
     let (mut settings, mut known) = (Vec::new(), resolve::Known::default());
     let count = points.total();
@@ -172,15 +177,18 @@ pub fn plan(
             assert_eq!(settings.len(), count, "a point of the sweep without mistakes has a setting");
             let axis_sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
             let cells = cells(&settings, &axis_sizes);
+            let has_paths = plugins.loaded().any(|loaded| has_paths(loaded.plugin.description()));
+            let folder = has_paths.then_some(base);
             Ok(Plan {
                 name: first.name.clone(),
                 seeds: first.seeds.clone(),
-                yaml: write::yaml(first, &settings, &axes, &directories),
+                yaml: write::yaml(first, &settings, &axes, &directories, folder.as_deref()),
                 hash: hash::hash(&first.name, &first.seeds, &settings, &cells),
                 settings,
                 cells,
                 plugins,
                 plugin_directories: directories,
+                folder,
             })
         }
         _ => Err(diagnostics),
@@ -242,6 +250,7 @@ mod tests {
             yaml: String::new(),
             plugins: Plugins::new(Folders::default(), std::path::Path::new("")),
             plugin_directories: vec![],
+            folder: None,
         }
     }
 

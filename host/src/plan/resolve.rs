@@ -158,7 +158,8 @@ impl Resolver<'_> {
         let plugin = self.open(used)?;
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
-        let made = plugin.benchmark(&used.options, seed);
+        let options = self.plugins.options(&plugin, &used.options);
+        let made = plugin.benchmark(&options, seed);
         let made = made.and_then(|benchmark| Ok((benchmark.space()?, benchmark.deterministic())));
         self.made(used, &plugin, made)
     }
@@ -171,7 +172,7 @@ impl Resolver<'_> {
         };
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
-        match plugin.encoder(&used.options, space) {
+        match plugin.encoder(&self.plugins.options(&plugin, &used.options), space) {
             Ok(encoder) => Some((self.spec(&used, &plugin), encoder.layout())),
             Err(source) if source.kind() == plugin_api::ErrorKind::Options => {
                 self.made(&used, &plugin, Err(source))
@@ -247,13 +248,14 @@ impl Resolver<'_> {
         bits: Option<&ModelBits<'_>>,
     ) -> Option<(Spec, AcquisitionKind)> {
         let plugin = self.open(used)?;
-        let made = plugin.surrogate(&used.options, bits?.layout).map(|surrogate| surrogate.draws());
+        let options = self.plugins.options(&plugin, &used.options);
+        let made = plugin.surrogate(&options, bits?.layout).map(|surrogate| surrogate.draws());
         self.made(used, &plugin, made)
     }
 
     fn solver(&mut self, used: &PluginUse) -> Option<(Spec, LoadedSolver)> {
         let plugin = self.open(used)?;
-        let made = plugin.solver(&used.options);
+        let made = plugin.solver(&self.plugins.options(&plugin, &used.options));
         self.made(used, &plugin, made)
     }
 

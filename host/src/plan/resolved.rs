@@ -102,4 +102,7 @@ pub struct ResolvedTrial {
     pub method: MethodPlan,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
+    /// What the paths in plugins' options start from, where there are any; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
 }

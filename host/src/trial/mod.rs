@@ -76,7 +76,7 @@ impl OpenTrial {
     pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
-        let mut plugins = Plugins::new(folders, Path::new(""));
+        let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let method = &trial.method;
         open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
         open(&mut plugins, Kind::Encoder, &trial.encoder)?;
@@ -145,11 +145,13 @@ impl OpenTrial {
     fn make_parts(&mut self, seeds: &Seeds) -> Result<Parts, TrialError> {
         let (trial, plugins) = (&self.trial, &mut self.plugins);
         let benchmark = open(plugins, Kind::Benchmark, &trial.benchmark)?;
-        let benchmark = benchmark.benchmark(&trial.benchmark.options, seeds.instance());
+        let options = plugins.options(&benchmark, &trial.benchmark.options);
+        let benchmark = benchmark.benchmark(&options, seeds.instance());
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         let space = benchmark.space().map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
-        let encoder = encoder.encoder(&trial.encoder.options, &space);
+        let options = plugins.options(&encoder, &trial.encoder.options);
+        let encoder = encoder.encoder(&options, &space);
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
         let mut penalty = Penalty::l1(trial.keys.penalty.l1);
         let mut encoder: Box<dyn Encoder> = Box::new(encoder);
@@ -166,7 +168,9 @@ impl OpenTrial {
     fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {
         let mut turns = Vec::new();
         for TurnPlan { surrogate: spec, solver } in &self.trial.method.turns {
-            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
+            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?;
+            let options = self.plugins.options(&surrogate, &spec.options);
+            let surrogate = surrogate.surrogate(&options, layout);
             let surrogate = Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?);
             let solver = make_solver(&mut self.plugins, solver)?;
             turns.push(Turn { name: spec.label.clone(), surrogate, solver });
@@ -204,7 +208,8 @@ impl OpenTrial {
 }
 
 fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<NamedSolver, TrialError> {
-    let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
+    let solver = open(plugins, Kind::Solver, spec)?;
+    let solver = solver.solver(&plugins.options(&solver, &spec.options));
     Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
 }
 

@@ -1,0 +1,5 @@
+//! Rules as terms of a function.
+
+pub struct Folded;
+pub struct Multipliers;
+pub fn folded() {}
