@@ -3,10 +3,13 @@
 use plugin_api::rand::RngExt;
 use plugin_api::random::exponential;
 use plugin_api::{Bits, Result, Rng};
-use shared_rules::{Flips, Place, Rules};
+use shared_rules::{Broken, Flips, Place, Rules};
 
 use crate::anneal::{Moves, takes};
 use crate::landscape::Landscape;
+
+/// With how many partners a descent tries a move that breaks a rule: a function may take long for each.
+const PARTNERS: usize = 32;
 
 /// Single moves, and exchanges: where a single one breaks a rule, a random one that mends it comes with it.
 pub(crate) struct Within<'r> {
@@ -40,6 +43,28 @@ impl<'r> Within<'r> {
         }
         let second = mending[rng.random_range(0..mending.len())];
         self.place.exchange(single, second).filter(|both| self.place.allows(both))
+    }
+
+    /// The exchange with `single`, which breaks a rule, that gains most, and more than `least`; of many partners some.
+    fn best_exchange(
+        &mut self,
+        landscape: &mut impl Landscape,
+        single: Flips,
+        broken: Broken,
+        least: f64,
+    ) -> Option<Flips> {
+        self.mending.clear();
+        let mending = &mut self.mending;
+        self.place.mending(broken, |bit| mending.push(bit));
+        let (mut best, mut lowest) = (None, -least);
+        for &second in mending.iter().step_by(mending.len().div_ceil(PARTNERS).max(1)) {
+            let Some(both) = self.place.exchange(single, second) else { continue };
+            let gain = landscape.gain(both.bits());
+            if gain < lowest && self.place.allows(&both) {
+                (best, lowest) = (Some(both), gain);
+            }
+        }
+        best
     }
 
     fn make(&mut self, landscape: &mut impl Landscape, flips: &Flips) {
@@ -94,19 +119,7 @@ impl Moves for Within<'_> {
             let Some(single) = self.place.single(bit) else { continue };
             let best = match self.place.breaks(&single) {
                 None => Some(single).filter(|flips| landscape.gain(flips.bits()) < -least),
-                Some(broken) => {
-                    let mut best: Option<(f64, Flips)> = None;
-                    self.place.mending(broken, |second| {
-                        if let Some(both) = self.place.exchange(single, second) {
-                            let gain = landscape.gain(both.bits());
-                            let below = best.as_ref().map_or(-least, |(gain, _)| *gain);
-                            if gain < below && self.place.allows(&both) {
-                                best = Some((gain, both));
-                            }
-                        }
-                    });
-                    best.map(|(_, flips)| flips)
-                }
+                Some(broken) => self.best_exchange(landscape, single, broken, least),
             };
             if let Some(flips) = best {
                 self.make(landscape, &flips);
