@@ -13,7 +13,7 @@ const LEVELS: &[&[&str]] = &[
     &["commands"],
     &["cli"],
     &["report"],
-    &["export", "solve", "run"],
+    &["export", "solve", "check", "run"],
     &["trial"],
     &["record"],
     &["plan"],
