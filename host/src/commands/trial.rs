@@ -16,8 +16,8 @@ pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
         Ok(id) => id,
         Err(error) => return refuse(&[Diagnostic::new(format!("{error}"))]),
     };
-    if *attached && !guarded {
-        return guard::guard();
+    if *attached && *guarded < guard::GUARDS {
+        return guard::guard(*guarded);
     }
     if *worker {
         return worker::worker(folder, &id, plugins);

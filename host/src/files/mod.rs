@@ -243,6 +243,18 @@ fn parted(path: &Path) -> io::Result<(Folder, &str)> {
     Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name))
 }
 
+/// From now on a write beyond the limit of file sizes (`ulimit -f`) is an error like any other; by itself the system would
+/// end the process. What this process starts is not concerned.
+pub(crate) fn survive_size_limits() {
+    #[cfg(unix)]
+    {
+        let heard = std::sync::Arc::default();
+        if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard) {
+            tracing::debug!("a limit of file sizes would end this process: {error}");
+        }
+    }
+}
+
 /// What a file is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {

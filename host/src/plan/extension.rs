@@ -52,6 +52,7 @@ fn differences(recorded: &ResolvedTrial, wanted: &ResolvedTrial) -> Vec<String> 
         // `initial` in `keys` names them by a hash.
         given: _,
         plugin_directories: _,
+        folder: _,
     } = recorded;
     let mut found = Vec::new();
     if *sweep != wanted.sweep {

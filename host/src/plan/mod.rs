@@ -1,5 +1,6 @@
 //! A plan: every name resolved, every default filled, nothing left to check.
 
+mod constraints;
 mod default_method;
 mod error;
 mod extension;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use serde_json::Map;
 use serde_yaml::Value;
 
+pub use self::constraints::constrained;
 pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
 pub use self::extension::obstacles;
@@ -32,13 +34,14 @@ use self::resolved::points;
 use self::shared::{Cell, cells};
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
+use crate::feasible::Sampler;
 use crate::manifest::keys::initial::Initial;
 use crate::manifest::keys::sweep::Axis;
 use crate::manifest::overrides::Overrides;
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, Places, Source};
 use crate::plugins::locate::Folders;
-use crate::plugins::{PluginArguments, Plugins};
+use crate::plugins::{PluginArguments, Plugins, has_paths};
 
 /// What will happen.
 pub struct Plan {
@@ -59,6 +62,8 @@ pub struct Plan {
     pub plugins: Plugins,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
+    /// What the paths in plugins' options start from, where there are any; absolute.
+    pub folder: Option<PathBuf>,
 }
 
 /// One trial: a method, a point of the sweep and a seed.
@@ -96,21 +101,33 @@ impl Trial<'_> {
             method: self.method.clone(),
             given: self.setting.given.to_vec(),
             plugin_directories: self.plan.plugin_directories.clone(),
+            folder: self.plan.folder.clone(),
         }
     }
 }
 
 impl Plan {
-    /// What somebody should know before it is run: budgets that no trial will spend.
+    /// What somebody should know before it is run: budgets that no trial will spend, initial points that are not quite
+    /// uniform.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for setting in &self.settings {
+            let space = &setting.plugins.space;
+            let note = "initial points are only nearly uniform: those that keep the constraints are too many to count, and \
+                        are drawn by random walks among them";
+            if !space.constraints().is_empty()
+                && !notes.iter().any(|known| known == note)
+                && !Sampler::new(space).is_uniform()
+            {
+                notes.push(note.to_owned());
+            }
             let (evaluations, points) = (setting.evaluations(), points(&setting.plugins.space));
             let note = format!(
                 "a budget of {evaluations} evaluations is more than the {points} points of the space: a trial ends when all \
                  have been evaluated"
             );
-            if setting.plugins.deterministic && evaluations > points && !notes.contains(&note) {
+            let once = setting.plugins.deterministic || !setting.keys.evaluation.again;
+            if once && evaluations > points && !notes.contains(&note) {
                 notes.push(note);
             }
         }
@@ -140,15 +157,17 @@ pub fn plan(
     let mut mistakes = Vec::new();
     let whole = Manifest::read(&tree, &mut mistakes);
     let axes = whole.as_ref().map(|manifest| manifest.sweep.clone()).unwrap_or_default();
+    let folder = whole.as_ref().map(|manifest| source.base.join(&manifest.folder));
+    let base = folder.unwrap_or_else(|| source.base.clone());
     let directories = whole.map(|manifest| manifest.plugin_directories).unwrap_or_default();
-    let directories: Vec<PathBuf> = directories.iter().map(|folder| source.base.join(folder)).collect();
+    let directories: Vec<PathBuf> = directories.iter().map(|folder| base.join(folder)).collect();
     // What the sweep replaces may be anything before it does: only the sweep's own mistakes count here.
     mistakes.retain(|mistake| KeyPath::root().join("sweep").contains(&mistake.path));
     let points = sweep_points(&tree, &axes, &mut mistakes);
     let places = Places { source, origins: &origins, axes: &axes };
     diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, None)));
 
-    let mut plugins = Plugins::new(Folders::of(plugins, &directories), &source.base);
+    let mut plugins = Plugins::new(Folders::of(plugins, &directories), &base);
     let (mut first, mut most_methods) = (None, 0);
     let (mut settings, mut known) = (Vec::new(), resolve::Known::new(source));
     if let Some(axis) = axes.iter().find(|axis| sweeps_points(axis)) {
@@ -183,16 +202,19 @@ pub fn plan(
             assert_eq!(settings.len(), count, "a point of the sweep without mistakes has a setting");
             let axis_sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
             let cells = cells(&settings, &axis_sizes);
+            let has_paths = plugins.loaded().any(|loaded| has_paths(loaded.plugin.description()));
+            let folder = has_paths.then_some(base);
             Ok(Plan {
                 name: first.name.clone(),
                 seeds: first.seeds.clone(),
-                yaml: write::yaml(first, &settings, &axes, &directories),
+                yaml: write::yaml(first, &settings, &axes, &directories, folder.as_deref()),
                 hash: hash::hash(&first.name, &first.seeds, &settings, &cells),
                 points: known.points(),
                 settings,
                 cells,
                 plugins,
                 plugin_directories: directories,
+                folder,
             })
         }
         _ => Err(diagnostics),
@@ -263,6 +285,7 @@ mod tests {
             points: None,
             plugins: Plugins::new(Folders::default(), std::path::Path::new("")),
             plugin_directories: vec![],
+            folder: None,
         }
     }
 

@@ -7,6 +7,7 @@ use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
+use super::constraints::Rules;
 use super::given::Tables;
 use super::resolved::points;
 use super::{
@@ -53,8 +54,8 @@ pub(super) fn setting(
     mistakes: &mut Vec<Mistake>,
 ) -> Option<Setting> {
     let before = mistakes.len();
-    let Manifest { name, seeds, benchmark, encoder, methods, .. } = manifest;
-    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods));
+    let Manifest { name, seeds, benchmark, encoder, methods, settings, .. } = manifest;
+    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods, &settings.constraints));
     let resolved = match known.resolved.get(&key) {
         Some(resolved) => resolved.clone(),
         None => {
@@ -98,6 +99,8 @@ fn take_points(
 fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistake>) -> Option<Resolved> {
     let mut resolver = Resolver { plugins, mistakes };
     let benchmark = resolver.benchmark(manifest);
+    let benchmark = benchmark
+        .map(|(spec, (space, deterministic))| (spec, (resolver.constrained(manifest, space), deterministic)));
     let encoder = benchmark.as_ref().and_then(|(_, (space, _))| resolver.encoder(manifest, space));
     let bits = benchmark.as_ref().zip(encoder.as_ref());
     let bits = bits.map(|((_, (space, _)), (_, layout))| ModelBits { space, layout });
@@ -200,9 +203,24 @@ impl Resolver<'_> {
         let plugin = self.open(used)?;
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
-        let made = plugin.benchmark(&used.options, seed);
+        let options = self.plugins.options(&plugin, &used.options);
+        let made = plugin.benchmark(&options, seed);
         let made = made.and_then(|benchmark| Ok((benchmark.space()?, benchmark.deterministic())));
         self.made(used, &plugin, made)
+    }
+
+    /// The space with the manifest's constraints beside its own; as it is, where these are mistakes or contradict each other.
+    fn constrained(&mut self, manifest: &Manifest, space: Space) -> Space {
+        let written = &manifest.settings.constraints;
+        let mistakes = match Rules::new(&space, written) {
+            Ok(rules) => match rules.contradiction(written) {
+                None => return rules.space,
+                Some(mistake) => vec![mistake],
+            },
+            Err(mistakes) => mistakes,
+        };
+        self.mistakes.extend(mistakes);
+        space
     }
 
     fn encoder(&mut self, manifest: &Manifest, space: &Space) -> Option<(Spec, Layout)> {
@@ -213,7 +231,7 @@ impl Resolver<'_> {
         };
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
-        match plugin.encoder(&used.options, space) {
+        match plugin.encoder(&self.plugins.options(&plugin, &used.options), space) {
             Ok(encoder) => Some((self.spec(&used, &plugin), encoder.layout())),
             Err(source) if source.kind() == plugin_api::ErrorKind::Options => {
                 self.made(&used, &plugin, Err(source))
@@ -289,13 +307,14 @@ impl Resolver<'_> {
         bits: Option<&ModelBits<'_>>,
     ) -> Option<(Spec, AcquisitionKind)> {
         let plugin = self.open(used)?;
-        let made = plugin.surrogate(&used.options, bits?.layout).map(|surrogate| surrogate.draws());
+        let options = self.plugins.options(&plugin, &used.options);
+        let made = plugin.surrogate(&options, bits?.layout).map(|surrogate| surrogate.draws());
         self.made(used, &plugin, made)
     }
 
     fn solver(&mut self, used: &PluginUse) -> Option<(Spec, LoadedSolver)> {
         let plugin = self.open(used)?;
-        let made = plugin.solver(&used.options);
+        let made = plugin.solver(&self.plugins.options(&plugin, &used.options));
         self.made(used, &plugin, made)
     }
 
@@ -318,15 +337,39 @@ impl Resolver<'_> {
         {
             let (solver, surrogate) = names();
             self.mistakes.push(Mistake::at(&used.path, PlanError::Groups { solver, surrogate }));
+        } else if !bits.layout.constraints().is_empty()
+            && !solver.keeps(Rule::Groups)
+            && !bits.layout.groups().is_empty()
+        {
+            // An answer whose groups are mended may break a constraint.
+            let able = self.able(draws, bits.layout);
+            let error = PlanError::GroupsAndConstraints { solver: used.name.clone(), able };
+            self.mistakes.push(Mistake::at(&used.path, error));
         }
         let broken = bits.layout.constraints().iter().find(|constraint| !solver.keeps(constraint.rule()));
         if let Some(constraint) = broken {
             // In the objective's own words where it is the objective's.
             let own = bits.space.constraints().iter().find(|own| own.rule() == constraint.rule());
             let words = own.map_or_else(|| constraint.to_string(), |own| bits.space.describe_constraint(own));
-            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words };
+            let able = self.able(draws, bits.layout);
+            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words, able };
             self.mistakes.push(Mistake::at(&used.path, error));
         }
+    }
+
+    /// The solvers that take functions of this kind and keep all rules of a layout, as they are by default.
+    fn able(&mut self, draws: AcquisitionKind, layout: &Layout) -> Vec<String> {
+        let mut able = Vec::new();
+        for name in self.plugins.names(Kind::Solver) {
+            let Ok(plugin) = self.plugins.get(Kind::Solver, &name) else { continue };
+            let Ok(solver) = plugin.solver(&Json::Object(Map::new())) else { continue };
+            let groups = layout.groups().is_empty() || solver.keeps(Rule::Groups);
+            let rules = layout.constraints().iter().all(|constraint| solver.keeps(constraint.rule()));
+            if groups && rules && solver.takes(draws) {
+                able.push(name);
+            }
+        }
+        able
     }
 }
 

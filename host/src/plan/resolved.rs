@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::{GivenPoint, TrialId};
+use crate::feasible::Sampler;
 use crate::manifest::Settings;
 
 /// A plugin with all its options.
@@ -62,14 +63,18 @@ pub struct PluginPlan {
     pub benchmark: Spec,
     pub encoder: Spec,
     pub methods: Vec<MethodPlan>,
-    /// The benchmark's: it follows from the benchmark and its options.
+    /// The benchmark's, with the manifest's constraints beside its own: it follows from these and the benchmark's options.
     pub space: Space,
     /// Whether a point has the same value each time: then none is evaluated twice.
     pub deterministic: bool,
 }
 
-/// How many points a space has, those that break its constraints among them.
+/// How many points a space has: those that keep its constraints, where these can be counted, else all.
 pub(super) fn points(space: &Space) -> usize {
+    let counted = (!space.constraints().is_empty()).then(|| Sampler::new(space).count()).flatten();
+    if let Some(count) = counted {
+        return count;
+    }
     let levels = space.variables().iter().map(|variable| variable.levels().len());
     levels.fold(1_usize, usize::saturating_mul)
 }
@@ -121,4 +126,7 @@ pub struct ResolvedTrial {
     pub given: Vec<GivenPoint>,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
+    /// What the paths in plugins' options start from, where there are any; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
 }

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use super::children::Children;
 use super::death::{Exit, starved_processes};
 use super::executor::{Job, TrialFailure};
+use super::guard::CLEARANCE;
 use super::lines::{LastWords, each_line};
-use super::processes::{end_descendants, has_ended};
+use super::processes::{end_descendants, has_ended, wait_for};
 use super::protocol::{Message, STOP, STOPPED};
 use super::stop::Stop;
 use super::thread;
@@ -33,9 +34,6 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// How long the pipes of a process that has ended are listened to, where something else keeps them open.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
-
-/// How long a guard may take to end a trial with all that it has started.
-pub(super) const CLEARANCE: Duration = Duration::from_secs(6);
 
 /// When a trial's process is ended.
 pub struct Limits {
@@ -297,10 +295,7 @@ impl Supervisor<'_> {
     /// Waits until the guard has ended the trial and all that it had started: without its lifeline it does, at once. Then
     /// ends what is left, where the guard could not.
     fn clear(&self, guard: &mut Child) -> io::Result<Exit> {
-        let begun = Instant::now();
-        while !has_ended(guard) && begun.elapsed() < CLEARANCE {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_for(guard, CLEARANCE);
         let _ = guard.kill();
         let exit = Exit::from(guard.wait()?);
         self.guards.remove(guard.id());

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use super::death::{Exit, starved_processes};
-use super::guard::GUARDED;
+use super::guard::{CLEARANCE, GUARDED, GUARDS};
 use super::lines::{each_line, keep_last};
-use super::processes::has_ended;
+use super::processes::{has_ended, wait_for};
 use super::protocol::{Message, Request};
-use super::supervise::{CLEARANCE, KILLS, LINGER, TICK};
+use super::supervise::{KILLS, LINGER, TICK};
 use super::{PATIENCE, thread};
 use crate::record::Step;
 use crate::record::event::Outcome;
@@ -112,6 +112,8 @@ impl Pool {
         let mut command = Command::new(super::own_executable().map_err(cannot)?);
         let arguments = std::env::args_os().skip(1).filter(|word| word != GUARDED);
         command.args(arguments.collect::<Vec<OsString>>()).arg(WORKER);
+        // One guard of its own is enough below those of the trial.
+        command.args((1..GUARDS).map(|_| GUARDED));
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -190,10 +192,7 @@ impl Pool {
     fn clear(&mut self, at: usize) -> End {
         let mut worker = self.workers.swap_remove(at);
         drop(worker.lifeline.take());
-        let begun = Instant::now();
-        while !has_ended(&mut worker.guard) && begun.elapsed() < CLEARANCE {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_for(&mut worker.guard, CLEARANCE);
         let _ = worker.guard.kill();
         let exit = worker.guard.wait().map_or(Exit { code: None, signal: None }, Exit::from);
         // Its last lines may still be on their way; the guard's is the very last.

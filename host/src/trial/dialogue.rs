@@ -54,7 +54,7 @@ impl<'r> Dialogue<'r> {
         seeds: &Seeds,
         restored: usize,
     ) -> Result<Self, TrialError> {
-        let design = initial_design(trial.space(), keys.budget.initial, given, seeds.initial_design())?;
+        let design = initial_design(trial.space(), keys, given, seeds)?;
         let (mut first, mut proposals, mut at) = (0, 0, 0);
         let (mut told, mut from_others) = (BTreeMap::new(), 0);
         while let Some(event) = trial.next_recorded() {

@@ -34,7 +34,7 @@ use self::relabel::Relabelled;
 use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::Settings;
-use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
+use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
@@ -88,11 +88,12 @@ impl OpenBenchmark {
     /// Reads the trial's own file, and makes its objective.
     pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
-        let mut plugins = Plugins::new(Folders::of(arguments, &trial.plugin_directories), Path::new(""));
+        let folders = Folders::of(arguments, &trial.plugin_directories);
+        let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let plugin = open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
         check_identity(run, &trial, &plugins)?;
         let seed = Seeds::new(&trial.experiment, trial.id.seed).instance();
-        let benchmark = plugin.benchmark(&trial.benchmark.options, seed);
+        let benchmark = plugin.benchmark(&plugins.options(&plugin, &trial.benchmark.options), seed);
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         Ok(Self { benchmark: Box::new(benchmark), memory: trial.keys.evaluation.memory })
     }
@@ -110,7 +111,7 @@ impl OpenTrial {
     pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
-        let mut plugins = Plugins::new(folders, Path::new(""));
+        let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let method = &trial.method;
         open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
         open(&mut plugins, Kind::Encoder, &trial.encoder)?;
@@ -229,11 +230,18 @@ impl OpenTrial {
     fn make_parts(&mut self, seeds: &Seeds) -> Result<Parts, TrialError> {
         let (trial, plugins) = (&self.trial, &mut self.plugins);
         let benchmark = open(plugins, Kind::Benchmark, &trial.benchmark)?;
-        let benchmark = benchmark.benchmark(&trial.benchmark.options, seeds.instance());
+        let options = plugins.options(&benchmark, &trial.benchmark.options);
+        let benchmark = benchmark.benchmark(&options, seeds.instance());
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         let space = benchmark.space().map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        // The plan was made with these; a benchmark that is another now may have other names.
+        let space = constrained(&space, &trial.keys.constraints).map_err(|mistakes| {
+            let words: Vec<String> = mistakes.into_iter().map(|mistake| mistake.what.message).collect();
+            TrialError::Recorded(format!("the constraints do not fit the space: {}", words.join("; ")))
+        })?;
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
-        let encoder = encoder.encoder(&trial.encoder.options, &space);
+        let options = plugins.options(&encoder, &trial.encoder.options);
+        let encoder = encoder.encoder(&options, &space);
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
         let mut penalty = Penalty::l1(trial.keys.penalty.l1);
         let mut encoder: Box<dyn Encoder> = Box::new(encoder);
@@ -250,7 +258,9 @@ impl OpenTrial {
     fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {
         let mut turns = Vec::new();
         for TurnPlan { surrogate: spec, solver } in &self.trial.method.turns {
-            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
+            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?;
+            let options = self.plugins.options(&surrogate, &spec.options);
+            let surrogate = surrogate.surrogate(&options, layout);
             let surrogate = Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?);
             let solver = make_solver(&mut self.plugins, solver)?;
             turns.push(Turn { name: spec.label.clone(), surrogate, solver });
@@ -307,7 +317,8 @@ fn check_identity(run: &Path, trial: &ResolvedTrial, plugins: &Plugins) -> Resul
 }
 
 fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<NamedSolver, TrialError> {
-    let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
+    let solver = open(plugins, Kind::Solver, spec)?;
+    let solver = solver.solver(&plugins.options(&solver, &spec.options));
     Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
 }
 

@@ -107,7 +107,7 @@ pub(super) fn optimize(
             trial.take(&given.point, known.into())?;
         }
     }
-    let design = initial_design(&trial.parts.space, keys.budget.initial, given, seeds.initial_design())?;
+    let design = initial_design(&trial.parts.space, keys, given, seeds)?;
     for round in design.chunks(batch) {
         for point in round {
             let bits = trial.encode(point)?;
@@ -171,8 +171,8 @@ pub(super) struct Optimization<'r> {
     layout: Layout,
     /// 1 where low values are good, −1 where high ones are: the model always minimizes.
     sign: f64,
-    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy, those without a
-    /// value. The matrix is for solvers.
+    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy and may be asked
+    /// again, those without a value. The matrix is for solvers.
     unwanted: (BTreeSet<Bits>, BitMatrix),
     evaluations: usize,
     /// The points that are being evaluated.
@@ -225,6 +225,11 @@ impl<'r> Optimization<'r> {
 
     pub(super) fn space(&self) -> &Space {
         &self.parts.space
+    }
+
+    /// Whether no point is evaluated twice.
+    fn once(&self) -> bool {
+        self.deterministic() || !self.keys.evaluation.again
     }
 
     pub(super) fn deterministic(&self) -> bool {
@@ -372,7 +377,7 @@ impl<'r> Optimization<'r> {
             total,
             best,
         }))?;
-        if (self.parts.benchmark.deterministic() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
+        if (self.once() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
             self.unwanted.1.push(bits);
         }
         Ok(outcome)
@@ -577,8 +582,8 @@ impl<'r> Optimization<'r> {
         Ok(Some(bits))
     }
 
-    /// The answer, or a point that is neither known nor under way; of a noisy objective, also one that is under way, where
-    /// there is no other.
+    /// The answer, or a point that is neither known nor under way; where points are evaluated again, also one that is under way,
+    /// where there is no other.
     fn unseen(&self, iteration: usize, answer: Bits, f: &Acquisition) -> Option<(Bits, Choice)> {
         let (unwanted, seed) = (&self.unwanted.0, self.seeds.unseen(iteration));
         if self.pending.is_empty() {
@@ -586,8 +591,8 @@ impl<'r> Optimization<'r> {
         }
         let mut all = unwanted.clone();
         all.extend(self.pending.iter().map(|begun| begun.bits.clone()));
-        let noisy = !self.parts.benchmark.deterministic();
-        let any = || noisy.then(|| unseen(answer.clone(), f, &self.layout, unwanted, seed)).flatten();
+        let any =
+            || (!self.once()).then(|| unseen(answer.clone(), f, &self.layout, unwanted, seed)).flatten();
         unseen(answer.clone(), f, &self.layout, &all, seed).or_else(any)
     }
 
