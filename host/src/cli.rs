@@ -219,6 +219,9 @@ pub struct TrialArguments {
     /// Be the process of the trial, for the host that watches over it.
     #[arg(long)]
     pub attached: bool,
+    /// Evaluate points for the trial instead of running it.
+    #[arg(long, requires = "attached")]
+    pub worker: bool,
     /// How many guards are above this process already, as often as it is given.
     #[arg(long, requires = "attached", action = clap::ArgAction::Count)]
     pub guarded: u8,
