@@ -11,6 +11,7 @@ pub mod incident;
 mod journal;
 mod lock;
 mod run_folder;
+pub mod session;
 mod spaces;
 pub mod state;
 mod step;

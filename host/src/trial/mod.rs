@@ -69,11 +69,19 @@ pub struct OpenTrial {
     trial: ResolvedTrial,
     plugins: Plugins,
     folder: PathBuf,
+    trust: bool,
 }
 
 impl OpenTrial {
     /// Reads the trial's own file, and opens its plugins; they have to be those that the run was begun with.
-    pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
+    ///
+    /// Where `trust`, they may have changed since, and what was recorded by other versions counts as it stands.
+    pub fn open(
+        run: &Path,
+        id: &TrialId,
+        arguments: &PluginArguments,
+        trust: bool,
+    ) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
         let mut plugins = Plugins::new(folders, Path::new(""));
@@ -93,9 +101,11 @@ impl OpenTrial {
             TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
         })?;
         // Somebody may have built the plugins again since the run began.
-        identity.check_programs(&plugins).map_err(TrialError::Folder)?;
+        if !trust {
+            identity.check_programs(&plugins).map_err(TrialError::Folder)?;
+        }
         let folder = run.join(TRIALS).join(id.to_string());
-        Ok(Self { trial, plugins, folder })
+        Ok(Self { trial, plugins, folder, trust })
     }
 
     /// How many bytes its process may hold.
@@ -104,21 +114,21 @@ impl OpenTrial {
     }
 
     /// Runs the trial, or goes on with it; `listener` hears of every step and event.
-    ///
-    /// Where `trust`, what was recorded by other versions of the plugins counts as it stands.
     pub fn run(
         &mut self,
-        trust: bool,
         stop: Arc<AtomicBool>,
         listener: &mut dyn Listener,
     ) -> Result<Finished, TrialError> {
         let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
-        let mut parts = self.make_parts(&seeds)?;
+        let mut parts = self.make_parts(&seeds, listener)?;
         let started = Event::Started(self.started(&parts));
-        let mut recording = Recording::new(&self.folder, Journal::open(&self.folder, trust)?, stop, listener);
+        let journal = Journal::open(&self.folder, self.trust)?;
+        let encoder = &self.trial.encoder.name;
+        let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
         let mut known = Known { incidents: incident::read(&self.folder), ..Known::default() };
         if let Some(state) = recording.saved_state() {
+            recording.at("where surrogates and solvers take up their saved state");
             match parts.turns.restore(&state.bytes) {
                 Ok(()) => {
                     let evaluations = state.evaluations;
@@ -128,7 +138,8 @@ impl OpenTrial {
                 Err(error) => {
                     tracing::warn!("the saved state is not used: {error}");
                     // What is left of it after that, nobody knows.
-                    parts.turns = self.make_turns(&parts.encoder.layout())?;
+                    parts.turns =
+                        self.make_turns(&parts.encoder.layout(), &mut |place| recording.at(place))?;
                 }
             }
         }
@@ -136,18 +147,20 @@ impl OpenTrial {
         if recorded > known.observed {
             tracing::info!("going through {} recorded evaluations again", recorded - known.observed);
         }
-        if trust {
+        if self.trust {
             known.recalled = recorded;
         }
         optimize(parts, &self.trial.keys, known, &seeds, &mut recording)
     }
 
-    fn make_parts(&mut self, seeds: &Seeds) -> Result<Parts, TrialError> {
+    fn make_parts(&mut self, seeds: &Seeds, listener: &mut dyn Listener) -> Result<Parts, TrialError> {
         let (trial, plugins) = (&self.trial, &mut self.plugins);
+        listener.at(&making(Kind::Benchmark, &trial.benchmark));
         let benchmark = open(plugins, Kind::Benchmark, &trial.benchmark)?;
         let benchmark = benchmark.benchmark(&trial.benchmark.options, seeds.instance());
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         let space = benchmark.space().map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        listener.at(&making(Kind::Encoder, &trial.encoder));
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
         let encoder = encoder.encoder(&trial.encoder.options, &space);
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
@@ -159,19 +172,20 @@ impl OpenTrial {
             penalty = relabelled.penalty(penalty);
             encoder = Box::new(relabelled);
         }
-        let turns = self.make_turns(&encoder.layout())?;
+        let turns = self.make_turns(&encoder.layout(), &mut |place| listener.at(place))?;
         Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns })
     }
 
-    fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {
+    fn make_turns(&mut self, layout: &Layout, at: &mut dyn FnMut(&str)) -> Result<Turns, TrialError> {
         let mut turns = Vec::new();
         for TurnPlan { surrogate: spec, solver } in &self.trial.method.turns {
+            at(&making(Kind::Surrogate, spec));
             let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
             let surrogate = Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?);
-            let solver = make_solver(&mut self.plugins, solver)?;
+            let solver = make_solver(&mut self.plugins, solver, at)?;
             turns.push(Turn { name: spec.label.clone(), surrogate, solver });
         }
-        let shadows = self.trial.method.shadows.iter().map(|spec| make_solver(&mut self.plugins, spec));
+        let shadows = self.trial.method.shadows.iter().map(|spec| make_solver(&mut self.plugins, spec, at));
         Ok(Turns::new(turns, shadows.collect::<Result<_, _>>()?))
     }
 
@@ -203,9 +217,18 @@ impl OpenTrial {
     }
 }
 
-fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<NamedSolver, TrialError> {
+fn make_solver(
+    plugins: &mut Plugins,
+    spec: &Spec,
+    at: &mut dyn FnMut(&str),
+) -> Result<NamedSolver, TrialError> {
+    at(&making(Kind::Solver, spec));
     let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
     Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
+}
+
+fn making(kind: Kind, spec: &Spec) -> String {
+    format!("where the {kind} `{}` is made", spec.name)
 }
 
 fn failed(kind: Kind, spec: &Spec) -> impl FnOnce(plugin_api::Error) -> TrialError {
