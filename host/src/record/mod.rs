@@ -12,6 +12,7 @@ mod journal;
 mod lock;
 mod round;
 mod run_folder;
+pub mod session;
 mod spaces;
 pub mod state;
 mod step;

@@ -81,6 +81,9 @@ pub(super) trait Recorder {
     /// Takes how long a step took.
     fn took(&mut self, step: &Step, time: Duration);
 
+    /// Hears where the trial is when it is in no step.
+    fn at(&mut self, _place: &str) {}
+
     /// Takes what a surrogate expects of a point.
     fn predicted(&mut self, prediction: &Prediction);
 
@@ -644,6 +647,7 @@ impl<'r> Optimization<'r> {
         if self.recorder.recorded().is_none() && self.asker.wants_last_effects() {
             self.explain();
         }
+        self.recorder.at("where the benchmark is asked for the optimum");
         let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
