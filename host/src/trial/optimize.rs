@@ -425,7 +425,11 @@ impl<'r> Optimization<'r> {
         if self.recorder.recorded().is_none() && self.asker.wants_last_effects() {
             self.explain();
         }
-        let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
+        // The objective knows its own constraints, and not those of the manifest.
+        let optimum = match self.keys.constraints.0.is_empty() {
+            true => self.parts.benchmark.optimum(self.parts.penalty.lambda()),
+            false => Ok(None),
+        };
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
         let finished = Finished {
