@@ -43,7 +43,7 @@ impl From<PlanError> for Diagnostic {
                 diagnostic.hint("`annealing`, `ascent` and `exhaustive` take any function and keep groups")
             }
             PlanError::Constraint { .. } => {
-                diagnostic.hint("`ascent` keeps all constraints, and so does `exhaustive` in small spaces")
+                diagnostic.hint("`certified` keeps all constraints, and `ascent` does with any function")
             }
             PlanError::SmallSpace { points, .. } => {
                 diagnostic.hint(format!("set `budget.initial` to at most {points}"))
