@@ -18,6 +18,7 @@ const LEVELS: &[&[&str]] = &[
     &["record"],
     &["plan"],
     &["plugins", "manifest"],
+    &["skeleton"],
     &["clock", "diagnostic", "files", "parallel", "text"],
     &["paint"],
 ];

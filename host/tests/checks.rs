@@ -130,7 +130,8 @@ fn what_cannot_be_checked_is_told() {
 #[test]
 fn plugins_of_the_workspace_keep_their_promises() {
     // One of each kind; each has the same rules in its own tests.
-    for name in ["labs", "one-hot", "random", "tabu", "command[run=[echo,1],mode=once,variables={a: [1, 2]}]"] {
+    for name in ["labs", "one-hot", "random", "tabu", "command[run=[echo,1],mode=once,variables={a: [1, 2]}]"]
+    {
         let output = support::output(&["plugins", "check", name], "");
         assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stdout));
     }
