@@ -427,9 +427,9 @@ pub struct NewArguments {
     /// Its name in manifests: small letters, digits and -.
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// Where the new folder KIND-NAME goes.
-    #[arg(long, value_name = "DIR", default_value = "")]
-    pub path: PathBuf,
+    /// Where the new folder KIND-NAME goes [default: the current folder].
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
     /// `rust` for all kinds, `c` for objectives and solvers, `python` for objectives.
     #[arg(
         long,

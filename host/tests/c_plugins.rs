@@ -54,18 +54,18 @@ fn the_examples_keep_every_promise_and_run_together() {
     let (plugins, results) = (folder.path().to_str().unwrap(), folder.path().join("results"));
     let described = support::host(&["plugins", "describe", "knapsack", "--plugin-dir", plugins], "");
     assert_snapshot!("a plugin in C described", described);
-    let manifest = "name: c\nbudget: { initial: 8, evaluations: 12 }\nbenchmark: { use: knapsack, options: { limit: 15 } }\n\
+    let manifest = "name: c\nbudget: { initial: 8, evaluations: 12 }\nbenchmark: { use: knapsack, options: { limit: 6 } }\n\
         surrogate: horseshoe\nsolver: { use: descent, options: { restarts: 5 } }\n";
     let arguments = ["run", "-", "--quiet", "--run-id", "r", "--plugin-dir", plugins, "--output"];
     let run = support::output(&[&arguments[..], &[results.to_str().unwrap()]].concat(), manifest);
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
     let journal = std::fs::read_to_string(results.join("c/r/trials/descent-seed1/journal.jsonl")).unwrap();
-    assert!(journal.contains("it weighs") && journal.contains("\"finished\""), "{journal}");
+    assert!(journal.contains("the knapsack tears") && journal.contains("\"finished\""), "{journal}");
     let identity = std::fs::read_to_string(results.join("c/r/identity.json")).unwrap();
     assert!(identity.contains("libbenchmark_knapsack") || identity.contains("knapsack"), "{identity}");
     // Options are refused as those of any plugin, by limits and by the plugin itself.
     let refused = |options: &str| {
-        let manifest = manifest.replace("limit: 15", options);
+        let manifest = manifest.replace("limit: 6", options);
         support::host(&["plan", "-", "--plugin-dir", plugins], &manifest)
     };
     let told = ["limit: -1", "values: [1, 2]", "colour: red"].map(refused).join("\n");
@@ -83,7 +83,11 @@ fn values_of_a_plugin_in_c_are_those_of_its_formula() {
     let mut value = |levels: [u32; 3]| benchmark.evaluate(&Point::from(levels.to_vec()), 1).unwrap();
     assert_eq!(value([1, 0, 1]).value(), Some(101.0));
     assert_eq!(value([0, 0, 0]).value(), Some(0.0));
-    assert_eq!(format!("{:?}", value([0, 1, 1])), "Infeasible(\"it weighs 6.5, and 5 can be carried\")");
+    assert_eq!(value([0, 1, 1]).value(), Some(95.0));
+    let mut light =
+        plugin.benchmark(&json!({ "weights": [1, 2.5, 4], "values": [1, 10, 100], "limit": 3 }), 1).unwrap();
+    let torn = light.evaluate(&Point::from(vec![1, 1, 1]), 1).unwrap();
+    assert_eq!(format!("{torn:?}"), "Infeasible(\"at 7.5 the knapsack tears\")");
     assert!(
         benchmark.evaluate(&Point::from(vec![0, 0]), 1).is_err(),
         "a point that is too short never reaches C"

@@ -23,7 +23,7 @@ pub(super) fn new(arguments: &NewArguments) -> Printed {
         text: known(&wish, plugins),
         what: "for editors: names, options, limits",
     });
-    let folder = path.join(&made.folder);
+    let folder = path.as_deref().unwrap_or(Path::new("")).join(&made.folder);
     write(&folder, &made).map_err(|diagnostic| vec![diagnostic])?;
     Ok(words(&folder, &made))
 }

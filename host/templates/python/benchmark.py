@@ -17,10 +17,11 @@ ITEMS = {f"item{i}": ["left", "packed"] for i in range(1, len(WEIGHTS) + 1)}
 def packing(**items):
     """Is called with the level of each variable, and answers the value. What it prints goes to the host's log (-v)."""
     packed = [level == "packed" for level in items.values()]
-    weight = sum(w for w, taken in zip(WEIGHTS, packed) if taken)
-    if weight > LIMIT:
-        raise Infeasible(f"it weighs {weight}, and {LIMIT} can be carried")
-    return sum(v for v, taken in zip(VALUES, packed) if taken)
+    excess = sum(w for w, taken in zip(WEIGHTS, packed) if taken) - LIMIT
+    if excess > LIMIT:
+        # A point that has no value and never will. Any other exception is a failure of this time.
+        raise Infeasible("the knapsack tears")
+    return sum(v for v, taken in zip(VALUES, packed) if taken) - 10 * max(excess, 0)
 
 
 if __name__ == "__main__":

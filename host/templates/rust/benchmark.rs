@@ -12,7 +12,7 @@ options! {
         pub weights: Vec<f64> = vec![3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0],
         /// The value of each item; as many as weights.
         pub values: Vec<f64> = vec![2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0],
-        /// The most that can be carried.
+        /// The most that can be carried; what is above it costs 10 a unit.
         #[schemars(range(min = 0.0))]
         pub limit: f64 = 12.0,
     }
@@ -43,11 +43,12 @@ impl Benchmark for Objective {
     /// A point has the level of each variable, counted from 0. The seed is for noise; this objective has none.
     fn evaluate(&mut self, point: &Point, _seed: u64) -> Result<Evaluation> {
         let sum = |of: &[f64]| point.iter().zip(of).map(|(&packed, x)| f64::from(packed) * x).sum::<f64>();
-        let weight = sum(&self.0.weights);
-        if weight > self.0.limit {
-            return Ok(Evaluation::infeasible(format!("it weighs {weight}, and {} can be carried", self.0.limit)));
+        let excess = sum(&self.0.weights) - self.0.limit;
+        if excess > self.0.limit {
+            // A point that has no value and never will. Where only this time went wrong, answer an `Error`.
+            return Ok(Evaluation::infeasible("the knapsack tears"));
         }
-        Ok(sum(&self.0.values).into())
+        Ok((sum(&self.0.values) - 10.0 * excess.max(0.0)).into())
     }
 
     fn sense(&self) -> Sense {
