@@ -25,6 +25,7 @@ use crate::record::Step;
 use crate::record::asked::{Effects, Prediction};
 use crate::record::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
 use crate::record::incident::{self, Incident};
+use crate::text::cut;
 
 /// The plugins of a trial.
 pub(super) struct Parts {
@@ -118,15 +119,6 @@ struct Optimization<'r> {
     failures: usize,
     best: BestPoints,
     asker: Asker,
-}
-
-/// As much of a point's description as fits on a line.
-fn short(description: &str) -> String {
-    const MOST: usize = 200;
-    match description.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &description[..end]),
-        None => description.to_owned(),
-    }
 }
 
 fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -246,7 +238,7 @@ impl<'r> Optimization<'r> {
         let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
         let deaths = incident::deaths(&self.known.incidents, evaluation).collect();
         let Parts { benchmark, space, .. } = &mut self.parts;
-        let name = || short(&space.describe(point));
+        let name = || cut(&space.describe(point));
         attempt((evaluation, &name), self.keys.evaluation.retries, deaths, self.recorder, &mut || {
             match benchmark.evaluate(point, seed) {
                 Ok(Evaluation::Value(value)) if value.is_finite() => Outcome::Value(value),
