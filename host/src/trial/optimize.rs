@@ -27,6 +27,7 @@ use crate::record::event::{
     Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed,
 };
 use crate::record::incident::{self, Incident};
+use crate::text::cut;
 
 /// The plugins of a trial.
 pub(super) struct Parts {
@@ -184,15 +185,6 @@ pub(super) struct Optimization<'r> {
     failures: usize,
     best: BestPoints,
     asker: Asker,
-}
-
-/// As much of a point's description as fits on a line.
-fn short(description: &str) -> String {
-    const MOST: usize = 200;
-    match description.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &description[..end]),
-        None => description.to_owned(),
-    }
 }
 
 fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -440,7 +432,7 @@ impl<'r> Optimization<'r> {
             place,
             evaluation,
             point: begun.point.clone(),
-            words: short(&self.parts.space.describe(&begun.point)),
+            words: cut(&self.parts.space.describe(&begun.point)),
             seed: self.seeds.evaluation(evaluation),
             failures: incident::deaths(&self.known.incidents, evaluation).collect(),
         }
