@@ -22,7 +22,7 @@ pub use self::error::PlanError;
 pub use self::extension::obstacles;
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
-pub use self::seeds::Seeds;
+pub use self::seeds::{Seeds, repetition};
 pub use self::trial_id::{NoTrialId, TrialId};
 
 use self::resolved::points;

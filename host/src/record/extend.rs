@@ -165,7 +165,12 @@ fn renamed(path: &Path, from: &str, to: &str, budget: usize) -> Result<Option<Re
     let mut renamed = Renamed { text: String::new(), hashes: Vec::new() };
     let mut new = Chain::default();
     for (i, (line, (event, old))) in text.lines().zip(&events).enumerate() {
-        if matches!(event, Event::Finished(finished) if finished.evaluations < budget) {
+        let ends = match event {
+            Event::Recommended(recommended) => recommended.evaluations < budget,
+            Event::Finished(finished) => finished.evaluations < budget,
+            _ => false,
+        };
+        if ends {
             break;
         }
         let words = chain::words(line).ok_or_else(|| RecordError(format!("{}: no hash", path.display())))?;
@@ -204,7 +209,9 @@ mod tests {
     #[test]
     fn a_journal_with_another_hash_is_what_that_plan_would_have_written() {
         let all = examples().len();
-        for (count, budget, left) in [(all, 4, all), (all, 5, all - 1), (all - 2, 5, all - 2), (1, 4, 1)] {
+        for (count, budget, left) in
+            [(all, 4, all), (all, 5, all - 2), (all - 1, 5, all - 2), (all - 3, 5, all - 3), (1, 4, 1)]
+        {
             let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             written(one.path(), "old", count);
             carry_over_trial(one.path(), "old", "new", budget).unwrap();

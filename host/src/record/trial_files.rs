@@ -7,7 +7,7 @@ use std::hash::Hasher;
 use std::path::Path;
 
 use super::asked::{self, Prediction};
-use super::event::{Evaluated, Event, Finished, Phase, Proposed, Started};
+use super::event::{Evaluated, Event, Finished, Phase, Proposed, Recommended, Started};
 use super::incident::{self, Incident};
 use super::journal::JOURNAL;
 use super::{Broken, Step, Timed, chain, timing};
@@ -19,6 +19,8 @@ pub struct TrialFiles {
     pub evaluations: Vec<Evaluation>,
     /// Its AFO problems.
     pub problems: Vec<Proposed>,
+    /// What it recommends, where the objective is noisy and the search has ended.
+    pub recommended: Option<Recommended>,
     /// How it ended; `None` where it has not.
     pub finished: Option<Finished>,
     pub times: Vec<Timed>,
@@ -48,7 +50,7 @@ impl TrialFiles {
         let mut events = chain::read(&path, &bytes)?.into_iter().map(|(event, _)| event);
         let Some(Event::Started(started)) = events.next() else { return Ok(None) };
         let (mut evaluations, mut problems, mut finished) = (Vec::new(), Vec::new(), None);
-        let mut under_way = None;
+        let (mut under_way, mut recommended) = (None, None);
         for event in events {
             match event {
                 Event::Evaluating(evaluating) => under_way = Some(evaluating),
@@ -62,13 +64,23 @@ impl TrialFiles {
                     }
                 }
                 Event::Proposed(proposed) => problems.push(proposed),
+                Event::Recommended(point) => recommended = Some(point),
                 Event::Finished(end) => finished = Some(end),
                 Event::Started(_) => {}
             }
         }
         let (times, incidents) = (timing::read(folder), incident::read(folder));
         let predictions = asked::predictions(folder);
-        Ok(Some(Self { started, evaluations, problems, finished, times, predictions, incidents }))
+        Ok(Some(Self {
+            started,
+            evaluations,
+            problems,
+            recommended,
+            finished,
+            times,
+            predictions,
+            incidents,
+        }))
     }
 
     /// The evaluation of the best point so far.
@@ -176,6 +188,7 @@ mod tests {
                 penalty: 0.0,
                 total: value,
                 best,
+                repeats: Vec::new(),
             }));
         }
         let mut journal = Journal::open(folder, false).unwrap();

@@ -29,13 +29,15 @@ pub trait Executor {
 pub struct Job {
     pub id: TrialId,
     pub evaluations: usize,
-    /// How long each of them may take.
+    /// How long each of them may take, with all its repetitions.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
     pub fn new(id: TrialId, keys: &Settings) -> Self {
-        Self { id, evaluations: keys.budget.total(), timeout: keys.evaluation.timeout }
+        let repeat = u32::try_from(keys.evaluation.repeat).unwrap_or(u32::MAX);
+        let timeout = keys.evaluation.timeout.map(|limit| limit.saturating_mul(repeat));
+        Self { id, evaluations: keys.budget.total(), timeout }
     }
 }
 

@@ -7,8 +7,10 @@ mod groups;
 mod initial_design;
 mod optimize;
 mod problem;
+mod recommend;
 mod recording;
 mod relabel;
+mod repeat;
 #[cfg(test)]
 mod resume_tests;
 mod turns;
@@ -28,13 +30,14 @@ pub use self::recording::Listener;
 use self::optimize::{Known, Parts, Recorder, optimize};
 use self::recording::Recording;
 use self::relabel::Relabelled;
+use self::repeat::{Averaged, Singles};
 use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
 use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
-use crate::record::{FORMAT, Identity, Journal, RecordError, TRIALS, incident, read_trial};
+use crate::record::{FORMAT, Identity, Journal, RecordError, Repeats, TRIALS, incident, read_trial};
 
 /// Why a trial ended before its budget was spent.
 #[derive(Debug, thiserror::Error)]
@@ -162,7 +165,24 @@ impl OpenTrial {
             encoder = Box::new(relabelled);
         }
         let turns = self.make_turns(&encoder.layout())?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns })
+        let mut benchmark: Box<dyn Benchmark> = Box::new(benchmark);
+        let singles = self.make_singles(benchmark.as_ref())?;
+        if let Some(singles) = singles.clone() {
+            benchmark = Box::new(Averaged { objective: benchmark, singles });
+        }
+        Ok(Parts { benchmark, space, encoder, penalty, turns, singles })
+    }
+
+    /// Where single values are kept, if any are to be.
+    fn make_singles(&self, benchmark: &dyn Benchmark) -> Result<Option<Singles>, TrialError> {
+        let keys = &self.trial.keys;
+        let again = keys.recommend.repeat > 0 && !benchmark.deterministic();
+        if keys.evaluation.repeat == 1 && !again {
+            return Ok(None);
+        }
+        let opened = crate::files::Folder::make(&self.folder).and_then(|_| Repeats::open(&self.folder));
+        let opened = opened.map_err(RecordError::cannot("open the single values in", &self.folder))?;
+        Ok(Some(Singles::new(opened, keys.evaluation.repeat)))
     }
 
     fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {

@@ -16,14 +16,18 @@ use super::attempt::attempt;
 use super::best::{Best, BestPoints};
 use super::initial_design::initial_design;
 use super::problem::Afo;
+use super::recommend::{Candidates, Chosen, expected};
+use super::repeat::Singles;
 use super::turns::Turns;
 use super::unseen::unseen;
 use crate::manifest::Settings;
 use crate::manifest::keys::evaluation::OnFailure;
-use crate::plan::Seeds;
+use crate::plan::{Seeds, repetition};
 use crate::record::Step;
 use crate::record::asked::{Effects, Prediction};
-use crate::record::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
+use crate::record::event::{
+    Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed, Recommended,
+};
 use crate::record::incident::{self, Incident};
 
 /// The plugins of a trial.
@@ -37,6 +41,8 @@ pub(super) struct Parts {
     pub(super) penalty: Penalty,
     /// The surrogates, each with the solver that is followed, and the shadows.
     pub(super) turns: Turns,
+    /// Single values of points that are evaluated several times.
+    pub(super) singles: Option<Singles>,
 }
 
 /// What is known from an earlier run when a trial begins.
@@ -114,6 +120,8 @@ struct Optimization<'r> {
     /// How many of the last evaluations failed, without a value or a clear no between them.
     failures: usize,
     best: BestPoints,
+    /// Where the objective is noisy.
+    candidates: Candidates,
     asker: Asker,
 }
 
@@ -153,6 +161,7 @@ impl<'r> Optimization<'r> {
             evaluations: 0,
             failures: 0,
             best: BestPoints::default(),
+            candidates: Candidates::default(),
         }
     }
 
@@ -186,7 +195,7 @@ impl<'r> Optimization<'r> {
                     "no result of evaluation {evaluation} is recorded"
                 )));
             }
-            None => (self.attempt(&point)?, true),
+            None => (self.attempt(evaluation, self.seeds.evaluation(evaluation), &point)?, true),
         };
         let took = started.elapsed();
 
@@ -199,6 +208,10 @@ impl<'r> Optimization<'r> {
             outcome => outcome,
         };
         let total = outcome.value().map(|value| value + self.sign * penalty);
+        if let Some(value) = outcome.value().filter(|_| !self.parts.benchmark.deterministic()) {
+            self.candidates.add(&bits, &point, self.sign * value);
+        }
+        let repeats = self.repeats(evaluation, &outcome);
         if let Some(total) = total {
             self.best.add(Best { total: self.sign * total, bits: bits.clone(), point });
         }
@@ -213,6 +226,7 @@ impl<'r> Optimization<'r> {
             penalty,
             total,
             best,
+            repeats,
         }))?;
         if made {
             self.recorder.took(&Step::Evaluate { evaluation }, took);
@@ -239,8 +253,19 @@ impl<'r> Optimization<'r> {
         }
     }
 
-    fn attempt(&mut self, point: &Point) -> Result<Outcome, TrialError> {
-        let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
+    /// The values that the value of an evaluation is the mean of, where there are several.
+    fn repeats(&self, evaluation: usize, outcome: &Outcome) -> Vec<f64> {
+        let count = self.keys.evaluation.repeat;
+        match (self.recorder.recorded(), &self.parts.singles, outcome) {
+            (Some(Event::Evaluated(recorded)), ..) => recorded.repeats.clone(),
+            (_, Some(singles), Outcome::Value(_)) if count > 1 => {
+                singles.take(self.seeds.evaluation(evaluation), count)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn attempt(&mut self, evaluation: usize, seed: u64, point: &Point) -> Result<Outcome, TrialError> {
         let deaths = incident::deaths(&self.known.incidents, evaluation).collect();
         let Parts { benchmark, space, .. } = &mut self.parts;
         let name = || short(&space.describe(point));
@@ -419,10 +444,77 @@ impl<'r> Optimization<'r> {
         self.recorder.took(&step, started.elapsed());
     }
 
+    /// Recommends a point where the objective is noisy, and evaluates it again as often as the experiment says.
+    fn recommend(&mut self) -> Result<(), TrialError> {
+        if let Some(recorded @ Event::Recommended(_)) = self.recorder.recorded().cloned() {
+            return self.recorder.record(recorded);
+        }
+        if self.parts.benchmark.deterministic() {
+            return Ok(());
+        }
+        let (candidates, penalty) = (std::mem::take(&mut self.candidates), self.parts.penalty.clone());
+        let chosen = candidates.choose(&penalty, |points| {
+            let mut answers = None;
+            // Who took the process with it when it was asked is not asked again.
+            if !incident::died_asked(&self.known.incidents) {
+                let ask = |_: &mut Asker, parts: &mut Parts, _: &mut dyn Recorder| {
+                    answers = expected(&mut parts.turns, points);
+                };
+                self.timed_ask(self.evaluations, ask);
+            }
+            answers
+        });
+        let Some(Chosen { point, bits, mean, deviation, by }) = chosen else { return Ok(()) };
+        let (values, failures) = self.evaluate_again(&point)?;
+        self.recorder.record(Event::Recommended(Recommended {
+            evaluations: self.evaluations,
+            description: self.parts.space.describe(&point),
+            point,
+            by,
+            mean: self.sign * mean,
+            deviation,
+            penalty: penalty.of(&bits),
+            values,
+            failures,
+        }))
+    }
+
+    /// The values that the recommended point gives when it is evaluated again, and how often it gives none. Each value is on
+    /// disk before the next is asked for.
+    fn evaluate_again(&mut self, point: &Point) -> Result<(Vec<f64>, usize), TrialError> {
+        let count = self.keys.recommend.repeat;
+        let Some(singles) = self.parts.singles.clone().filter(|_| count > 0) else {
+            return Ok((Vec::new(), 0));
+        };
+        singles.average(1);
+        let seed = self.seeds.recommended(self.evaluations);
+        let mut values = Vec::new();
+        for i in 0..count {
+            if self.recorder.stop() {
+                return Err(TrialError::Stopped);
+            }
+            let seed = repetition(seed, i);
+            let known = singles.get(seed).map_err(failed("evaluating the recommended point"))?;
+            let outcome = match known {
+                Some(value) => Outcome::Value(value),
+                None => self.attempt(self.evaluations + 1 + i, seed, point)?,
+            };
+            if let Outcome::Value(value) = outcome {
+                if known.is_none() {
+                    singles.keep(seed, value).map_err(failed("evaluating the recommended point"))?;
+                }
+                values.push(value);
+            }
+        }
+        let failures = count - values.len();
+        Ok((values, failures))
+    }
+
     fn finish(mut self) -> Result<Finished, TrialError> {
         if self.recorder.recorded().is_none() && self.asker.wants_last_effects() {
             self.explain();
         }
+        self.recommend()?;
         let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();

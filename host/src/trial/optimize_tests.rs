@@ -139,6 +139,7 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         encoder: Box::new(Same),
         penalty: Penalty::l1(0.25),
         turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect(), shadows),
+        singles: None,
     };
     let keys = format!(
         r#"{{ "budget": {{ "initial": 2, "evaluations": {} }}, "evaluation": {{ "give-up-after": 3 }} }}"#,

@@ -171,7 +171,7 @@ fn go_on(recorded: &[Event], state: Option<&(usize, Vec<u8>)>, surrogates_save: 
         (known.observed, known.recalled) = (*evaluations, *evaluations);
     }
     let (benchmark, encoder, penalty) = (Box::new(Ones), Box::new(Same), Penalty::l1(0.25));
-    let parts = Parts { benchmark, space: Space::binary(N), encoder, penalty, turns };
+    let parts = Parts { benchmark, space: Space::binary(N), encoder, penalty, turns, singles: None };
     let keys: Settings =
         serde_json::from_str(r#"{ "budget": { "initial": 3, "evaluations": 20 } }"#).unwrap();
     let mut replay = Replay { recorded: recorded.iter().cloned().collect(), ..Replay::default() };
