@@ -114,6 +114,17 @@ pub(crate) fn time(seconds: Option<f64>) -> String {
     }
 }
 
+/// A time for people: two units at most.
+pub(crate) fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3600..172_800 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{} days {} h", seconds / 86_400, seconds / 3600 % 24),
+    }
+}
+
 /// A plugin with options as on the command line: `psr[steps=10,polish=none]`.
 pub(crate) fn plugin<'o>(name: &str, options: impl Iterator<Item = (&'o String, &'o Json)>) -> String {
     let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -140,6 +151,14 @@ mod tests {
         let shown: Vec<String> =
             [0.0, 1.0, -0.012_345_67, 123.456_78, 99_999.4, 1e-5, 1e7].map(|x| number(Some(x))).to_vec();
         assert_eq!(shown, ["0", "1.0000", "-0.0123", "123.46", "99999", "1.000e-5", "1.000e7"]);
+    }
+
+    #[test]
+    fn long_times_have_two_units_at_most() {
+        assert_eq!(
+            [0.4, 59.4, 61.0, 7384.0, 200_000.0].map(duration),
+            ["0 s", "59 s", "1 min 1 s", "2 h 3 min", "2 days 7 h"]
+        );
     }
 
     #[test]

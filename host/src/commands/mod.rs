@@ -55,6 +55,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
             printed(plugins::describe(&name, &plugins, json))
         }
+        Command::Plugins(PluginsCommand::Check(arguments)) => plugins::check(&arguments),
         Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),
         Command::Trial(arguments) => trial::trial(&arguments, Logs { format, verbose }),

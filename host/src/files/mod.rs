@@ -1,6 +1,8 @@
 //! Files that a crash, a kill or a full disk leaves whole, in folders that may come from anybody: no link in them is
 //! followed, and nothing but plain files is opened.
 
+pub(crate) mod csv;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

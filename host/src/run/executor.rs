@@ -29,15 +29,13 @@ pub trait Executor {
 pub struct Job {
     pub id: TrialId,
     pub evaluations: usize,
-    /// How long each of them may take, with all its repetitions.
+    /// How long each of them may take in the trial's process, with all its repetitions; workers are watched by the trial.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
-    pub fn new(id: TrialId, keys: &Settings) -> Self {
-        let repeat = u32::try_from(keys.evaluation.repeat).unwrap_or(u32::MAX);
-        let timeout = keys.evaluation.timeout.map(|limit| limit.saturating_mul(repeat));
-        Self { id, evaluations: keys.budget.total(), timeout }
+    pub fn new(id: TrialId, evaluations: usize, keys: &Settings) -> Self {
+        Self { id, evaluations, timeout: keys.evaluation.limit() }
     }
 }
 

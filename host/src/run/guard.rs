@@ -17,7 +17,7 @@ use super::protocol::Message;
 pub const GUARDS: u8 = 2;
 
 /// What tells a guard from the next one, and those from the trial's own process, as an argument.
-const GUARDED: &str = "--guarded";
+pub(super) const GUARDED: &str = "--guarded";
 
 /// How long the guards may take to end a trial with all that it has started.
 pub(super) const CLEARANCE: Duration = Duration::from_secs(12);

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use plugin_api::{Answer, Bits, Problem, Solver, Stop};
+use serde::{Deserialize, Serialize};
 
 use super::Chosen;
 
 /// A problem and a solver, and what came of them.
-pub(super) struct Row {
+#[derive(Serialize, Deserialize)]
+pub struct Row {
     pub(super) file: String,
     pub(super) solver: String,
     pub(super) bits: usize,
@@ -17,11 +19,13 @@ pub(super) struct Row {
 }
 
 /// A point, and what is known of its value.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Solved {
     pub(super) value: f64,
     pub(super) bound: Option<f64>,
     pub(super) bits: Bits,
-    pub(super) stop: Stop,
+    /// The limit that stopped the solver, if one did: `work` or `time`.
+    pub(super) limit: Option<String>,
     pub(super) counts: Vec<(String, u64)>,
     /// What was wrong with the answer, a sentence each.
     pub(super) flaws: Vec<String>,
@@ -52,10 +56,18 @@ fn solved(answer: &Answer, problem: &Problem) -> plugin_api::Result<Solved> {
         value: checked.value(),
         bound: checked.bound(),
         bits: answer.bits().clone(),
-        stop: answer.stop(),
+        limit: limit(answer.stop()).map(str::to_owned),
         counts: answer.counts().to_vec(),
         flaws: checked.flaws().iter().map(ToString::to_string).collect(),
     })
+}
+
+fn limit(stop: Stop) -> Option<&'static str> {
+    match stop {
+        Stop::Work => Some("work"),
+        Stop::Time => Some("time"),
+        _ => None,
+    }
 }
 
 impl Solved {
@@ -77,7 +89,7 @@ mod tests {
 
     fn gap(value: f64, bound: f64) -> Option<f64> {
         let (bits, counts, flaws) = (Bits::zeros(0), Vec::new(), Vec::new());
-        Solved { value, bound: Some(bound), bits, stop: Stop::Done, counts, flaws }.gap()
+        Solved { value, bound: Some(bound), bits, limit: None, counts, flaws }.gap()
     }
 
     /// −3 x₀ + x₁: lowest at 10.

@@ -13,6 +13,8 @@ options! {
         pub folder: String = String::new(),
         /// How long what it starts sleeps: a number by which a test finds it among all processes.
         pub sleep: String = "1000".to_owned(),
+        /// Milliseconds that an evaluation takes, up to four times as many at some points.
+        pub slow: u64 = 0,
     }
 }
 
@@ -36,6 +38,8 @@ impl Benchmark for Fault {
         plugin_api::tracing::info!("a sample arrives");
         plugin_api::tracing::debug!("it is weighed");
         plugin_api::tracing::trace!("the door is closed");
+        let times = 1 + u64::from(point.iter().zip(1..).map(|(level, i)| level * i).sum::<u32>() % 4);
+        std::thread::sleep(std::time::Duration::from_millis(self.0.slow * times));
         if self.0.fault == "always" || (point[0] == 1 && point[1] == 1) {
             self.fail(point)?;
         }

@@ -39,6 +39,14 @@ pub(crate) fn write(folder: &Path, names: &Names<'_>) -> PathBuf {
         "plugins": [{ "kind": "solver", "name": "psr", "version": "0.1.0", "sha256": "ab".repeat(32) }]
     });
     std::fs::write(run.join("identity.json"), identity.to_string()).unwrap();
+    let session = |began: &str, seconds: f64| {
+        json!({
+            "began": began, "seconds": seconds, "ended": true, "host": "0.1.0", "commit": "c".repeat(40),
+            "machine": { "name": "lab-3", "system": "Linux 6.1 x86_64", "processor": "Zen 4", "cores": 8 }
+        })
+    };
+    let sessions = [session("2026-11-17T22:15:00Z", 4000.0), session("2026-11-18T08:00:30Z", 60.5)];
+    std::fs::write(run.join("sessions.json"), json!({ "sessions": sessions }).to_string()).unwrap();
     for (point, bits) in [4, 8].into_iter().enumerate() {
         for (m, method) in names.methods.iter().enumerate() {
             for seed in 1..=7 {

@@ -5,6 +5,7 @@
 
 pub mod benchmark;
 pub mod budget;
+pub mod constraints;
 pub mod encoder;
 pub mod evaluation;
 pub mod folder;
@@ -116,6 +117,9 @@ manifest! {
         budget: budget::Budget,
         penalty: penalty::Penalty,
         evaluation: evaluation::Evaluation,
+        /// Left out where there are none, so that plans from before there was the key keep their hash.
+        #[serde(skip_serializing_if = "constraints::Constraints::is_empty")]
+        constraints: constraints::Constraints,
         /// Left out where nothing is said, so that plans from before there was the key keep their hash.
         #[serde(skip_serializing_if = "initial::Initial::is_default")]
         initial: initial::Initial,

@@ -2,7 +2,7 @@
 //! `cargo run --release -p benchmark-contamination --example true-values RUN [SIMULATIONS [SEED]]`.
 //!
 //! Reads the journals of a run's folder, and simulates the same 10,000 supplies for every point, with the benchmark's defaults
-//! otherwise. Prints a line for each trial, then the paired difference.
+//! otherwise. Prints a line for each trial, then for each method and point of the sweep the paired difference.
 
 #[path = "../src/options.rs"]
 #[allow(dead_code, reason = "the values need a part of it")]
@@ -11,6 +11,7 @@ mod options;
 #[allow(dead_code, reason = "the values need a part of it")]
 mod supplies;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use options::Options;
@@ -32,7 +33,7 @@ fn main() {
         .map(|entry| entry.expect("a folder").path())
         .collect();
     folders.sort();
-    let mut differences = Vec::new();
+    let mut groups: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     println!("trial, luckiest value, its true value, true value of the recommended point");
     for folder in folders {
         let journal = std::fs::read_to_string(folder.join("journal.jsonl")).expect("a journal");
@@ -50,17 +51,25 @@ fn main() {
         let (Some((seen, lucky)), Some(recommended)) = (luckiest, recommended) else { continue };
         let supplies = Supplies::random(lucky.len(), simulations, seed);
         let [lucky, recommended] = [lucky, recommended].map(|x| value(&supplies, &x));
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         println!("{name}, {seen:.4}, {lucky:.4}, {recommended:.4}");
-        differences.push((seen, lucky, recommended));
+        let group = name.rsplit_once("-seed").map_or("", |(group, _)| group);
+        groups.entry(group.to_owned()).or_default().push((seen, lucky, recommended));
     }
+    groups.iter().for_each(|(group, rows)| show(group, rows));
+}
+
+/// The luckiest value, the true value of its point, and that of the recommended point.
+type Row = (f64, f64, f64);
+
+fn show(group: &str, differences: &[Row]) {
     let n = differences.len() as f64;
-    let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| differences.iter().map(of).sum::<f64>() / n;
-    let difference = |row: &(f64, f64, f64)| row.1 - row.2;
+    let mean = |of: &dyn Fn(&Row) -> f64| differences.iter().map(of).sum::<f64>() / n;
+    let difference = |row: &Row| row.1 - row.2;
     let average = mean(&difference);
     let error = (mean(&|row| (difference(row) - average).powi(2)) / (n - 1.0)).sqrt();
     let count = |of: &dyn Fn(f64) -> bool| differences.iter().filter(|row| of(difference(row))).count();
-    println!("mean of {n} trials: luckiest value {:.4}", mean(&|row| row.0));
+    println!("{group}, means of {n} trials: luckiest value {:.4}", mean(&|row| row.0));
     println!(
         "true value of its point {:.4}, of the recommended point {:.4}",
         mean(&|row| row.1),
