@@ -134,6 +134,29 @@ fn an_extended_run_recommends_what_one_planned_so_from_the_start_does() {
 }
 
 #[test]
+fn workers_of_a_round_average_too() {
+    let results = tempfile::tempdir().unwrap();
+    let manifest =
+        MANIFEST.replace("evaluations: 6", "evaluations: 6, batch: 3").replace("seeds: 2", "seeds: 1");
+    let (folder, _) = run(&manifest, results.path());
+    let whole = journals_in(&folder);
+    let journal = &whole["annealing-seed1"];
+    let evaluated = events(journal).into_iter().filter(|event| event["event"] == "evaluated");
+    let means = evaluated.map(|event| (numbers(&event["repeats"]), event["value"].as_f64().unwrap()));
+    let means: Vec<_> = means.collect();
+    assert_eq!(means.len(), 11);
+    assert!(
+        means.iter().all(|(values, mean)| values.len() == 3 && values.iter().sum::<f64>() / 3.0 == *mean)
+    );
+    let path = folder.join("trials/annealing-seed1/journal.jsonl");
+    for part in [3, 5, 7, 9] {
+        std::fs::write(&path, &journal[..journal.len() * part / 10]).unwrap();
+        resume(&folder, &[]);
+        assert_eq!(journals_in(&folder), whole, "cut at {part} of 10");
+    }
+}
+
+#[test]
 fn what_has_no_noise_recommends_nothing_and_a_model_that_does_not_predict_leaves_it_to_the_values() {
     let results = tempfile::tempdir().unwrap();
     let fixed =
