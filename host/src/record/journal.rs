@@ -94,6 +94,11 @@ impl Journal {
         found.map(|(_, chain)| chain.hash())
     }
 
+    /// How many events stand until the one with this hash, among what the loop has not come to yet.
+    pub fn events_until(&self, hash: &str) -> Option<usize> {
+        self.recorded.iter().position(|(_, chain)| chain.hash() == hash).map(|at| at + 1)
+    }
+
     /// The hash of all lines so far.
     pub fn hash(&self) -> &str {
         self.chain.hash()
@@ -168,6 +173,15 @@ pub fn finished(folder: &Path) -> Option<Finished> {
     let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;
     match Event::parse(&String::from_utf8(last).ok()?) {
         Ok(Event::Finished(finished)) => Some(finished),
+        _ => None,
+    }
+}
+
+/// The point whose evaluation the journal in this folder ends with, under way.
+pub fn under_way(folder: &Path) -> Option<plugin_api::Point> {
+    let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;
+    match Event::parse(&String::from_utf8(last).ok()?) {
+        Ok(Event::Evaluating(evaluating)) => Some(evaluating.point),
         _ => None,
     }
 }

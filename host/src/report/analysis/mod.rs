@@ -4,6 +4,7 @@ pub(super) mod afo;
 pub(super) mod best;
 pub(super) mod compare;
 pub(super) mod course;
+pub(super) mod differences;
 pub(super) mod learned;
 pub(super) mod listing;
 pub(super) mod model;
