@@ -115,7 +115,7 @@ pub(super) fn hold(folder: &Path, lock: Option<Lock>) -> Result<(TrialId, Lock),
 pub(super) fn open(folder: &Path, id: &TrialId, plugins: &PluginArguments) -> Result<OpenTrial, Diagnostic> {
     let folder = std::path::absolute(folder)
         .map_err(|error| Diagnostic::new("the current folder is gone").because(error))?;
-    OpenTrial::open(&folder, id, plugins).map_err(|error| match error {
+    OpenTrial::open(&folder, id, plugins, false).map_err(|error| match error {
         TrialError::Folder(diagnostic) => diagnostic,
         error => refused(&folder, error),
     })
