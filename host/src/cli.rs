@@ -228,9 +228,12 @@ pub struct TrialArguments {
     /// Be the process of the trial, for the host that watches over it.
     #[arg(long)]
     pub attached: bool,
-    /// Be the one that runs it, below its guard.
+    /// Evaluate points for the trial instead of running it.
     #[arg(long, requires = "attached")]
-    pub guarded: bool,
+    pub worker: bool,
+    /// How many guards are above this process already, as often as it is given.
+    #[arg(long, requires = "attached", action = clap::ArgAction::Count)]
+    pub guarded: u8,
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,

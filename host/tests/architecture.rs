@@ -19,7 +19,7 @@ const LEVELS: &[&[&str]] = &[
     &["plan"],
     &["plugins", "manifest"],
     &["skeleton"],
-    &["clock", "diagnostic", "files", "parallel", "text"],
+    &["clock", "diagnostic", "feasible", "files", "parallel", "text"],
     &["paint"],
 ];
 

@@ -43,6 +43,7 @@ type Printed = Result<String, Vec<Diagnostic>>;
 
 /// Does what the arguments say.
 pub fn run(arguments: Arguments) -> ExitCode {
+    crate::files::survive_size_limits();
     let (format, verbose) = (arguments.log_format, arguments.verbose);
     match arguments.command {
         Command::Run(arguments) => run::run(&arguments, Logs { format, verbose }),

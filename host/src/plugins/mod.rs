@@ -126,6 +126,11 @@ impl Plugins {
         Ok(plugin)
     }
 
+    /// The names of all plugins of a kind that are there, in order.
+    pub fn names(&self, kind: Kind) -> Vec<String> {
+        self.folders.names_of(kind)
+    }
+
     /// The file that a path in a manifest leads to.
     pub fn path(&self, name: &str) -> PathBuf {
         self.base.join(name.trim_start_matches("./"))

@@ -34,25 +34,25 @@ impl Exit {
         self.signal_name().is_some_and(|name| OUTSIDE.contains(&name))
     }
 
-    /// Why the process ended, by the signal's name. `starved`: the machine ran out of memory meanwhile.
-    pub(super) fn reason(self, last_words: &[String], starved: bool) -> String {
+    /// Why the process of a trial or an evaluation ended, by the signal's name. `starved`: the machine ran out of memory
+    /// meanwhile.
+    pub(super) fn reason(self, what: &str, last_words: &[String], starved: bool) -> String {
         if let Some(words) = last_words.iter().find(|line| line.starts_with(OUT_OF_MEMORY)) {
-            return format!("the trial's process ran out of memory: {words}");
+            return format!("the {what}'s process ran out of memory: {words}");
         }
         match (self.signal_name(), self.signal, self.code) {
             (Some("SIGKILL"), ..) if starved => {
-                "the trial's process was killed by the system because the machine ran out of memory"
-                    .to_owned()
+                format!("the {what}'s process was killed by the system because the machine ran out of memory")
             }
             (Some(name), ..) if OUTSIDE.contains(&name) => {
-                format!("the trial's process was killed from outside by {name}")
+                format!("the {what}'s process was killed from outside by {name}")
             }
-            (Some(name), ..) => format!("the trial's process was killed by {name}"),
-            (None, Some(signal), _) => format!("the trial's process was killed by signal {signal}"),
+            (Some(name), ..) => format!("the {what}'s process was killed by {name}"),
+            (None, Some(signal), _) => format!("the {what}'s process was killed by signal {signal}"),
             (None, None, Some(code)) => {
-                format!("the trial's process ended with exit code {code} before the trial did")
+                format!("the {what}'s process ended with exit code {code} before the {what} did")
             }
-            (None, None, None) => "the trial's process ended before the trial did".to_owned(),
+            (None, None, None) => format!("the {what}'s process ended before the {what} did"),
         }
     }
 
@@ -107,14 +107,17 @@ mod tests {
 
     #[test]
     fn signals_are_told_by_name() {
-        assert_eq!(of(11).reason(&[], false), "the trial's process was killed by SIGSEGV");
-        assert_eq!(of(6).reason(&[], true), "the trial's process was killed by SIGABRT");
+        assert_eq!(of(11).reason("trial", &[], false), "the trial's process was killed by SIGSEGV");
+        assert_eq!(of(6).reason("trial", &[], true), "the trial's process was killed by SIGABRT");
         assert_eq!(
-            of(7 << 8).reason(&[], false),
+            of(7 << 8).reason("trial", &[], false),
             "the trial's process ended with exit code 7 before the trial did"
         );
-        assert_eq!(of(15).reason(&[], true), "the trial's process was killed from outside by SIGTERM");
-        assert!(of(9).reason(&[], true).ends_with("because the machine ran out of memory"));
+        assert_eq!(
+            of(15).reason("trial", &[], true),
+            "the trial's process was killed from outside by SIGTERM"
+        );
+        assert!(of(9).reason("trial", &[], true).ends_with("because the machine ran out of memory"));
     }
 
     #[test]

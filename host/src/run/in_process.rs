@@ -11,7 +11,7 @@ use super::protocol::{Message, Speaker};
 use super::stop::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::plugins::PluginArguments;
-use crate::trial::{Listener, OpenTrial, TrialError};
+use crate::trial::{Listener, OpenTrial, TrialError, Workers};
 
 /// Runs trials in this process.
 pub struct InProcess {
@@ -37,7 +37,7 @@ impl Executor for InProcess {
             let trial = OpenTrial::open(folder, &job.id, &self.plugins);
             let asked = stop.flag();
             let result = trial.map_err(failure).and_then(|mut trial| {
-                run_trial(&mut trial, self.allow_changed_plugins, asked, &mut listener)
+                run_trial(&mut trial, self.allow_changed_plugins, asked, &mut listener, None)
             });
             progress.log(|| log_end(&job.id, &result));
             progress.trial_ends(&job.id);
@@ -60,9 +60,10 @@ pub(super) fn run_trial(
     trust: bool,
     stop: &Arc<AtomicBool>,
     listener: &mut dyn Listener,
+    workers: Option<Box<dyn Workers>>,
 ) -> Result<(), TrialFailure> {
     // A general acquisition function that panics does so here too, when its value is asked for.
-    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(trust, stop.clone(), listener)));
+    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(trust, stop.clone(), listener, workers)));
     match ended {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(failure(error)),

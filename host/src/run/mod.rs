@@ -12,6 +12,8 @@ pub mod progress;
 mod protocol;
 mod stop;
 mod supervise;
+pub mod worker;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,7 +53,9 @@ pub fn run(
 ) -> Result<Outcome, Diagnostic> {
     let (folder, _lock) = prepare(plan, place, programs)?;
     let folder = absolute(&folder)?;
-    let job = |trial: crate::plan::Trial<'_>| Job::new(trial.id(), &trial.setting.keys);
+    let job = |trial: crate::plan::Trial<'_>| {
+        Job::new(trial.id(), trial.setting.evaluations(), &trial.setting.keys)
+    };
     let jobs: Vec<Job> = plan.trials().map(job).collect();
     let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(job.id.to_string())));
     let open: Vec<Job> = open.cloned().collect();
@@ -80,7 +84,8 @@ pub fn run_one(
     let trial = read_trial(folder, id).map_err(|error: RecordError| {
         Diagnostic::new(format!("no trial `{id}` in {}", folder.display())).because(error)
     })?;
-    let job = Job::new(trial.id, &trial.keys);
+    let evaluations = trial.evaluations();
+    let job = Job::new(trial.id, evaluations, &trial.keys);
     progress.begin(1, std::slice::from_ref(&job));
     let folder = absolute(folder)?;
     let Ended { failed, stopped } = executor.execute(&folder, vec![job], &Stop::on_request()?, progress)?;

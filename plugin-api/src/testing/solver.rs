@@ -89,6 +89,11 @@ fn examine_rules<S: Solver>(
         Constraint::Exactly { count: 2, of: literals(&[(1, 1), (2, 1), (3, 0), (6, 1)]) },
         Constraint::Fixed(Literal::new(7, 0)),
         Constraint::Forbidden(literals(&[(4, 1), (3, 0)])),
+        Constraint::Capacity {
+            limit: 4.5,
+            of: literals(&[(0, 1), (2, 0), (5, 1), (6, 1), (8, 1)]),
+            weights: vec![1.5, 2.0, 2.5, 3.25, 0.5],
+        },
     ];
     let constraints: Vec<Constraint> =
         constraints.into_iter().filter(|constraint| solver.keeps(constraint.rule())).collect();

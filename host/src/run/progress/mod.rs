@@ -112,7 +112,7 @@ impl Progress {
         match message {
             Message::Begins(step) => self.doing(id, step),
             Message::Advanced { evaluation, best } => self.evaluated(id, *evaluation, *best),
-            Message::Alive | Message::Failed { .. } | Message::Ended(_) => {}
+            Message::Alive | Message::Evaluated { .. } | Message::Failed { .. } | Message::Ended(_) => {}
         }
     }
 

@@ -54,6 +54,10 @@ struct Table {
     >,
 }
 
+// SAFETY: the header promises that a table and its texts are constant: any thread may read them.
+#[expect(unsafe_code, reason = "pointers to constants of a plugin in C")]
+unsafe impl Sync for Table {}
+
 /// What is there in every table of version 1.
 const LEAST_SIZE: usize = std::mem::size_of::<Table>();
 
