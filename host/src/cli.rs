@@ -13,7 +13,7 @@ use crate::export::Format;
 use crate::paint::Color;
 use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
-use crate::run::PATIENCE;
+use crate::run::{Limits, PATIENCE};
 use crate::skeleton::Language;
 
 /// Combinatorial Bayesian optimization from the command line.
@@ -237,6 +237,28 @@ pub struct TrialArguments {
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,
+    /// What ends the trial's process.
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+/// When a trial's process is ended and started again.
+#[derive(Debug, Args)]
+pub struct LimitArguments {
+    /// Restart a trial whose process has said nothing for this many seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
+    pub patience: Seconds,
+    /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
+    /// place it has failed [default: no limit].
+    #[arg(long, value_name = "SECONDS")]
+    pub step_timeout: Option<Seconds>,
+}
+
+impl LimitArguments {
+    /// The same, for who watches over trials.
+    pub fn limits(&self) -> Limits {
+        Limits { patience: self.patience.0, step_timeout: self.step_timeout.map(|limit| limit.0) }
+    }
 }
 
 /// A manifest.
@@ -294,13 +316,9 @@ pub struct RunArguments {
     /// Stop all trials when one has failed.
     #[arg(long)]
     pub fail_fast: bool,
-    /// Restart a trial whose process has said nothing for this many seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
-    pub patience: Seconds,
-    /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
-    /// place it has failed [default: no limit].
-    #[arg(long, value_name = "SECONDS")]
-    pub step_timeout: Option<Seconds>,
+    /// What ends a trial's process.
+    #[command(flatten)]
+    pub limits: LimitArguments,
     /// How many trials at a time [default: one for each core].
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
@@ -359,6 +377,9 @@ pub struct SolveArguments {
     /// Ask each solver to stop after this many of its own steps: cuts, sweeps, points.
     #[arg(long, value_name = "N")]
     pub work_limit: Option<u64>,
+    /// Be the process of the solvers, for what is left after this many pairs of file and solver.
+    #[arg(long, value_name = "N", hide = true)]
+    pub attached: Option<usize>,
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
