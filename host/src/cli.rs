@@ -90,6 +90,12 @@ Examples:
   host export results/ising/first --format parquet
   host export results/ising/first --format csv --output tables";
 
+const CHECK_HELP: &str = "\
+Examples:
+  host plugins check target/release/libbenchmark_knapsack.so
+  host plugins check psr
+  host plugins check 'command[run=[./objective.py]]'";
+
 const COMPLETIONS_HELP: &str = "\
 Where shells look for them:
   host completions bash > ~/.local/share/bash-completion/completions/host
@@ -213,9 +219,12 @@ pub struct TrialArguments {
     /// Be the process of the trial, for the host that watches over it.
     #[arg(long)]
     pub attached: bool,
-    /// Be the one that runs it, below its guard.
+    /// Evaluate points for the trial instead of running it.
     #[arg(long, requires = "attached")]
-    pub guarded: bool,
+    pub worker: bool,
+    /// How many guards are above this process already, as often as it is given.
+    #[arg(long, requires = "attached", action = clap::ArgAction::Count)]
+    pub guarded: u8,
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,
@@ -409,4 +418,37 @@ pub enum PluginsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Check a built plugin against the contract of its kind: a verdict on each promise, with the reason.
+    ///
+    /// Options (defaults, unknown names, limits), determinism, sizes, bounds beside exhaustive search, groups and constraints,
+    /// panics, crashes, output. The rules are those of `plugin_api::testing`. The plugin runs in a process of its own.
+    /// Exit codes: 0 every promise is kept, 1 one is not, 2 there is no such plugin.
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArguments),
+}
+
+/// What to check, and how.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// A plugin's file, or its name; with options in brackets where it needs some.
+    #[arg(value_name = "FILE|NAME")]
+    pub plugin: String,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+    /// As JSON, one line for each plugin.
+    #[arg(long)]
+    pub json: bool,
+    /// How many seconds a single call may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(Duration::from_secs(60)))]
+    pub time_limit: Seconds,
+    /// Be the process that loads the plugin.
+    #[arg(long, hide = true, requires = "child")]
+    pub kind: Option<String>,
+    /// Its options, as JSON.
+    #[arg(long, hide = true, requires = "child")]
+    pub options: Option<String>,
+    /// What its lines begin with.
+    #[arg(long, hide = true, requires_all = ["kind", "options"])]
+    pub child: Option<String>,
 }

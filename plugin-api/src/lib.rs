@@ -165,6 +165,7 @@ mod export;
 mod kind;
 mod penalty;
 mod quadratic;
+mod redundant;
 mod solver;
 mod space;
 mod surrogate;

@@ -42,6 +42,7 @@ type Printed = Result<String, Vec<Diagnostic>>;
 
 /// Does what the arguments say.
 pub fn run(arguments: Arguments) -> ExitCode {
+    crate::files::survive_size_limits();
     let (format, verbose) = (arguments.log_format, arguments.verbose);
     match arguments.command {
         Command::Run(arguments) => run::run(&arguments, Logs { format, verbose }),
@@ -54,6 +55,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
             printed(plugins::describe(&name, &plugins, json))
         }
+        Command::Plugins(PluginsCommand::Check(arguments)) => plugins::check(&arguments),
         Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),
         Command::Trial(arguments) => trial::trial(&arguments, Logs { format, verbose }),

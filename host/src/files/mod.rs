@@ -1,6 +1,8 @@
 //! Files that a crash, a kill or a full disk leaves whole, in folders that may come from anybody: no link in them is
 //! followed, and nothing but plain files is opened.
 
+pub(crate) mod csv;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -239,6 +241,18 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn parted(path: &Path) -> io::Result<(Folder, &str)> {
     let name = path.file_name().and_then(OsStr::to_str).ok_or(io::ErrorKind::InvalidFilename)?;
     Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name))
+}
+
+/// From now on a write beyond the limit of file sizes (`ulimit -f`) is an error like any other; by itself the system would
+/// end the process. What this process starts is not concerned.
+pub(crate) fn survive_size_limits() {
+    #[cfg(unix)]
+    {
+        let heard = std::sync::Arc::default();
+        if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard) {
+            tracing::debug!("a limit of file sizes would end this process: {error}");
+        }
+    }
 }
 
 /// What a file is opened for.

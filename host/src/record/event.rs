@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::plan::TrialId;
+use crate::plan::points::Known;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -63,6 +64,9 @@ pub struct Started {
     pub maximize: bool,
     /// How many bits the model sees.
     pub bits: usize,
+    /// Whether its points are asked for and told, and not evaluated here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
 }
 
 /// A point is about to be evaluated.
@@ -74,10 +78,12 @@ pub struct Evaluating {
     pub point: Point,
 }
 
-/// The two parts of a trial.
+/// The parts of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
+    /// A value that was given: nobody evaluated the point here.
+    Given,
     /// The initial design.
     Initial,
     /// Proposed points.
@@ -88,6 +94,7 @@ impl Phase {
     /// The word for it in journals and tables.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Given => "given",
             Self::Initial => "initial",
             Self::Search => "search",
         }
@@ -143,7 +150,8 @@ impl Status {
 }
 
 /// What an evaluation gave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// In the objective's own terms.
     Value(f64),
@@ -153,6 +161,16 @@ pub enum Outcome {
     Failed(String),
     /// Which limit was passed.
     TimedOut(String),
+}
+
+impl From<&Known> for Outcome {
+    fn from(known: &Known) -> Self {
+        match known {
+            Known::Value(value) => Self::Value(*value),
+            Known::Infeasible(reason) => Self::Infeasible(reason.clone()),
+            Known::Failed(reason) => Self::Failed(reason.clone()),
+        }
+    }
 }
 
 impl Outcome {
@@ -305,6 +323,7 @@ pub(super) fn examples() -> Vec<Event> {
             plugins: Map::new(),
             maximize: true,
             bits: 4,
+            asked: false,
         }),
         Event::Evaluating(Evaluating { evaluation: 1, phase: Phase::Initial, point: vec![0, 1].into() }),
         evaluated(1, Outcome::Value(-0.0)),

@@ -94,6 +94,11 @@ impl Journal {
         found.map(|(_, chain)| chain.hash())
     }
 
+    /// How many events stand until the one with this hash, among what the loop has not come to yet.
+    pub fn events_until(&self, hash: &str) -> Option<usize> {
+        self.recorded.iter().position(|(_, chain)| chain.hash() == hash).map(|at| at + 1)
+    }
+
     /// The hash of all lines so far.
     pub fn hash(&self) -> &str {
         self.chain.hash()

@@ -23,6 +23,8 @@ pub struct Evaluation {
     pub give_up_after: usize,
     /// How many bytes a trial's process may hold.
     pub memory: Option<u64>,
+    /// Whether a point of a noisy objective may be evaluated again. One whose values are always the same never is.
+    pub again: bool,
 }
 
 /// What becomes of a trial after a failed evaluation.
@@ -35,7 +37,7 @@ pub enum OnFailure {
 }
 
 /// The keys of `evaluation`.
-const KEYS: &[&str] = &["timeout", "retries", "on-failure", "give-up-after", "memory"];
+const KEYS: &[&str] = &["timeout", "retries", "on-failure", "give-up-after", "memory", "again"];
 
 /// No evaluation is tried more often than this.
 const MOST_RETRIES: u64 = 1000;
@@ -46,7 +48,7 @@ const GIVE_UP_AFTER: usize = 10;
 impl Default for Evaluation {
     fn default() -> Self {
         let (on_failure, give_up_after) = (OnFailure::Skip, GIVE_UP_AFTER);
-        Self { timeout: None, retries: 1, on_failure, give_up_after, memory: None }
+        Self { timeout: None, retries: 1, on_failure, give_up_after, memory: None, again: true }
     }
 }
 
@@ -60,9 +62,12 @@ impl Serialize for Evaluation {
         let timeout = self.timeout.map(|limit| in_units(limit.as_millis(), &TIMES));
         let memory = self.memory.map(|bytes| in_units(bytes.into(), &SIZES));
         let mut keys = json!({ "timeout": timeout, "retries": self.retries, "on-failure": on_failure, "memory": memory });
-        // Left out where it is the default, so that plans from before there was the key keep their hash.
+        // Left out where they are the default, so that plans from before there were these keys keep their hash.
         if self.give_up_after != GIVE_UP_AFTER {
             keys["give-up-after"] = self.give_up_after.into();
+        }
+        if !self.again {
+            keys["again"] = false.into();
         }
         keys.serialize(serializer)
     }
@@ -119,6 +124,13 @@ impl Key for Evaluation {
             }
             read
         });
+        let again = get("again").map_or(Some(default.again), |value| {
+            let again = value.as_bool();
+            if again.is_none() {
+                reader.wrong_value("again", &path.join("again"), "must be true or false");
+            }
+            again
+        });
         // An absent limit is none; one that cannot be read is a mistake.
         if timeout == Some(None) || memory == Some(None) {
             return None;
@@ -129,6 +141,7 @@ impl Key for Evaluation {
             on_failure: on_failure?,
             give_up_after: give_up_after?,
             memory: memory.flatten(),
+            again: again?,
         })
     }
 
@@ -147,6 +160,10 @@ impl Key for Evaluation {
             "on-failure": described(on_failure, "Go on without the value (skip, the default), or end the trial."),
             "give-up-after": described(count_schema(), "A trial ends after this many failures in a row; 10 by default."),
             "memory": described(size, "How much memory a trial's process may hold, such as 2GB; no limit by default."),
+            "again": described(
+                json!({ "type": "boolean", "default": true }),
+                "Whether a point of a noisy objective may be proposed again; one that is not noisy never proposes a point twice."
+            ),
         });
         described(
             json!({ "type": "object", "properties": properties, "additionalProperties": false }),
@@ -228,7 +245,8 @@ mod tests {
     #[test]
     fn what_a_plan_writes_is_what_it_reads() {
         assert_eq!(read("{}"), Ok(Evaluation::default()));
-        let text = "{ timeout: 1.5h, retries: 0, on-failure: stop, give-up-after: 3, memory: 100MiB }";
+        let text =
+            "{ timeout: 1.5h, retries: 0, on-failure: stop, give-up-after: 3, memory: 100MiB, again: false }";
         let evaluation = read(text).unwrap();
         assert_eq!((evaluation.retries, evaluation.give_up_after), (0, 3));
         assert_eq!(evaluation.on_failure, OnFailure::Stop);
@@ -241,9 +259,8 @@ mod tests {
 
     #[test]
     fn every_mistake_is_told_at_once() {
-        let text =
-            "{ timeout: soon, retries: -1, on-failure: cry, give-up-after: 0, memory: 12, colour: red }";
+        let text = "{ timeout: soon, retries: -1, on-failure: cry, give-up-after: 0, memory: 12, colour: red, again: 2 }";
         let mistakes = read(text).unwrap_err();
-        assert_eq!(mistakes.len(), 6, "{mistakes:?}");
+        assert_eq!(mistakes.len(), 7, "{mistakes:?}");
     }
 }

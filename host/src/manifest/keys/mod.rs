@@ -5,8 +5,11 @@
 
 pub mod benchmark;
 pub mod budget;
+pub mod constraints;
 pub mod encoder;
 pub mod evaluation;
+pub mod folder;
+pub mod initial;
 pub mod methods;
 pub mod name;
 pub mod penalty;
@@ -113,6 +116,12 @@ manifest! {
         budget: budget::Budget,
         penalty: penalty::Penalty,
         evaluation: evaluation::Evaluation,
+        /// Left out where there are none, so that plans from before there was the key keep their hash.
+        #[serde(skip_serializing_if = "constraints::Constraints::is_empty")]
+        constraints: constraints::Constraints,
+        /// Left out where nothing is said, so that plans from before there was the key keep their hash.
+        #[serde(skip_serializing_if = "initial::Initial::is_default")]
+        initial: initial::Initial,
         /// Left out where it is off, so that plans from before there was the key keep their hash.
         #[serde(skip_serializing_if = "relabel::Relabel::is_off")]
         relabel: relabel::Relabel,
@@ -126,6 +135,8 @@ manifest! {
         sweep: Vec<sweep::Axis> = sweep::Sweep,
         /// Folders of plugins, as written.
         plugin_directories: Vec<String> = plugin_directories::PluginDirectories,
+        /// What relative paths start from, as written; empty for the manifest's own folder.
+        folder: String = folder::Folder,
     }
 }
 

@@ -192,7 +192,7 @@ impl TrialRecord {
         };
         Self {
             best_at: trial.evaluations.iter().map(|evaluation| evaluation.ended.best).collect(),
-            initial: trial.evaluations.iter().filter(|evaluation| evaluation.phase == Phase::Initial).count(),
+            initial: trial.evaluations.iter().filter(|evaluation| evaluation.phase != Phase::Search).count(),
             design: trial.design(),
             infeasible: without_value - failures.len(),
             failures,
@@ -243,9 +243,10 @@ fn flaws(trial: &TrialFiles) -> Vec<Flaw> {
 fn turns(trial: &TrialFiles) -> Vec<Turn> {
     let mut turns = Vec::new();
     let best = |i: usize| trial.evaluations.get(i).map(|evaluation| evaluation.ended.best);
-    let search = trial.evaluations.iter().enumerate().filter(|(_, e)| e.phase == Phase::Search);
-    // The k-th proposal led to the k-th evaluation of the search.
-    for (problem, (i, evaluation)) in trial.problems.iter().zip(search) {
+    for (i, evaluation) in trial.evaluations.iter().enumerate() {
+        let Some(problem) = evaluation.problem.and_then(|problem| trial.problems.get(problem)) else {
+            continue;
+        };
         let Some(surrogate) = &problem.surrogate else { continue };
         let before = i.checked_sub(1).and_then(best).flatten();
         let improved = evaluation.ended.total.is_some() && evaluation.ended.best != before;

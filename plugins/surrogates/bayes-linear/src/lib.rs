@@ -31,8 +31,6 @@ export_surrogate!("bayes-linear", |options: Options, layout: &Layout| BayesLinea
 const MOST_BITS: usize = 1000;
 /// Rows of the largest factor: 256 MiB.
 const MOST_OBSERVATIONS: usize = 8192;
-/// The squares of larger values, and sums of them, are not finite.
-const LARGEST_VALUE: f64 = 1e150;
 
 struct BayesLinear {
     prior: Prior,
@@ -79,12 +77,7 @@ impl BayesLinear {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        // A value that is not a number is not within either.
-        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
-            return Err(Error::new(format!(
-                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
-            )));
-        }
+        shared_values::check_value(bits, value)?;
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }

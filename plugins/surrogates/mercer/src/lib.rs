@@ -40,8 +40,6 @@ pub fn surrogate(options: &str, layout: &Layout) -> Result<impl Surrogate + use<
 const MOST_BITS: usize = 1000;
 /// Rows of the largest factors, of which there are up to five: 320 MiB.
 const MOST_OBSERVATIONS: usize = 4096;
-/// The squares of larger values, and sums of them, are not finite.
-const LARGEST_VALUE: f64 = 1e150;
 
 struct Mercer {
     values: Values,
@@ -77,12 +75,7 @@ impl Mercer {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        // A value that is not a number is not within either.
-        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
-            return Err(Error::new(format!(
-                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
-            )));
-        }
+        shared_values::check_value(bits, value)?;
         if self.observations.iter().any(|(other, known)| known == &value && other == bits) {
             return Ok(());
         }
