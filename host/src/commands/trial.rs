@@ -11,7 +11,8 @@ use crate::run::progress::Progress;
 use crate::run::{Children, child, guard, run_one, worker};
 
 pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
-    let TrialArguments { folder, id, plugins, attached, guarded, worker, allow_changed_plugins, limits } = arguments;
+    let TrialArguments { folder, id, plugins, attached, guarded, worker, allow_changed_plugins, limits } =
+        arguments;
     let id: TrialId = match id.parse() {
         Ok(id) => id,
         Err(error) => return refuse(&[Diagnostic::new(format!("{error}"))]),

@@ -39,8 +39,9 @@ impl Executor for InProcess {
             let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
             let trial = OpenTrial::open_trusting(folder, &job.id, &self.plugins, self.allow_changed_plugins);
             let asked = stop.flag();
-            let result =
-                trial.map_err(failure).and_then(|mut trial| run_trial(&mut trial, asked, &mut listener, None));
+            let result = trial
+                .map_err(failure)
+                .and_then(|mut trial| run_trial(&mut trial, asked, &mut listener, None));
             progress.log(|| log_end(&job.id, &result));
             progress.trial_ends(&job.id);
             let failed = ended.take(job.id, result);
