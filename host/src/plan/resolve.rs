@@ -232,6 +232,10 @@ impl Resolver<'_> {
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
         match plugin.encoder(&self.plugins.options(&plugin, &used.options), space) {
+            Ok(encoder) if encoder.layout().dimension() == 0 => {
+                self.mistakes.push(Mistake::at(&benchmark.path, PlanError::NoChoice));
+                None
+            }
             Ok(encoder) => Some((self.spec(&used, &plugin), encoder.layout())),
             Err(source) if source.kind() == plugin_api::ErrorKind::Options => {
                 self.made(&used, &plugin, Err(source))

@@ -33,14 +33,13 @@ pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool
         words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });
         return 1.into();
     }
-    let ended =
-        OpenTrial::open_trusting(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
-            limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
-            let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.timeout);
-            let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;
-            let workers = (batch > 1).then(pool);
-            run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)
-        });
+    let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
+        limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
+        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.timeout);
+        let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;
+        let workers = (batch > 1).then(pool);
+        run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)
+    });
     match ended {
         Ok(()) => 0.into(),
         Err(TrialFailure::Stopped) => STOPPED.into(),

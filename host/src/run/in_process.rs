@@ -37,7 +37,7 @@ impl Executor for InProcess {
             progress.log(|| tracing::info!("trial `{}` begins", job.id));
             progress.trial_begins(&job);
             let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
-            let trial = OpenTrial::open_trusting(folder, &job.id, &self.plugins, self.allow_changed_plugins);
+            let trial = OpenTrial::open(folder, &job.id, &self.plugins, self.allow_changed_plugins);
             let asked = stop.flag();
             let result = trial
                 .map_err(failure)

@@ -114,12 +114,9 @@ pub struct OpenTrial {
 
 impl OpenTrial {
     /// Reads the trial's own file, and opens its plugins; they have to be those that the run was begun with.
-    pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
-        Self::open_trusting(run, id, arguments, false)
-    }
-
-    /// The same; where `trust`, plugins may have changed since, and what was recorded by other versions counts as it stands.
-    pub fn open_trusting(
+    ///
+    /// Where `trust`, they may have changed since, and what was recorded by other versions counts as it stands.
+    pub fn open(
         run: &Path,
         id: &TrialId,
         arguments: &PluginArguments,
@@ -166,7 +163,7 @@ impl OpenTrial {
         let mut parts = self.make_parts(&seeds, listener)?;
         parts.workers = workers;
         let started = Event::Started(self.started(&parts, false));
-        let journal = self.open_journal(false)?;
+        let journal = self.open_journal(self.trust, false)?;
         let encoder = &self.trial.encoder.name;
         let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
@@ -203,10 +200,10 @@ impl OpenTrial {
         talk: impl FnOnce(&mut Dialogue<'_>) -> Result<T, TrialError>,
     ) -> Result<T, TrialError> {
         let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
-        let mut parts = self.make_parts(&seeds, &mut Nobody)?;
-        let started = Event::Started(self.started(&parts, true));
-        let journal = self.open_journal(true)?;
         let (stop, listener) = (Arc::new(AtomicBool::new(false)), &mut Nobody);
+        let mut parts = self.make_parts(&seeds, listener)?;
+        let started = Event::Started(self.started(&parts, true));
+        let journal = self.open_journal(false, true)?;
         let encoder = &self.trial.encoder.name;
         let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
@@ -233,8 +230,8 @@ impl OpenTrial {
     }
 
     /// The journal, where it is of this sort: that of a run, or of questions and answers.
-    fn open_journal(&self, asked: bool) -> Result<Journal, TrialError> {
-        let journal = Journal::open(&self.folder, self.trust)?;
+    fn open_journal(&self, trust: bool, asked: bool) -> Result<Journal, TrialError> {
+        let journal = Journal::open(&self.folder, trust)?;
         match journal.next() {
             Some(Event::Started(started)) if started.asked != asked => {
                 Err(TrialError::Recorded(match asked {
@@ -325,11 +322,11 @@ struct Nobody;
 
 impl Listener for Nobody {
     fn begins(&mut self, _: &Step) {}
-    fn happened(&mut self, _: &Event) {}
     fn at(&mut self, _: &str) {}
+    fn happened(&mut self, _: &Event) {}
 }
 
-/// Somebody may have built the plugins again since the run began.
+/// Somebody may have built the plugins again since the run began: refused, unless they are trusted.
 fn check_identity(
     run: &Path,
     trial: &ResolvedTrial,
@@ -341,7 +338,10 @@ fn check_identity(
     let identity = identity.ok_or_else(|| {
         TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
     })?;
-    if trust { Ok(()) } else { identity.check_programs(plugins).map_err(TrialError::Folder) }
+    match trust {
+        true => Ok(()),
+        false => identity.check_programs(plugins).map_err(TrialError::Folder),
+    }
 }
 
 fn make_solver(

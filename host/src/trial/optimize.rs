@@ -640,7 +640,11 @@ impl<'r> Optimization<'r> {
             self.explain();
         }
         self.recorder.at("where the benchmark is asked for the optimum");
-        let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
+        // The objective knows its own constraints, and not those of the manifest.
+        let optimum = match self.keys.constraints.0.is_empty() {
+            true => self.parts.benchmark.optimum(self.parts.penalty.lambda()),
+            false => Ok(None),
+        };
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
         let finished = Finished {

@@ -50,8 +50,8 @@ impl<'a> Recording<'a> {
     ) -> Self {
         let (timing, asked) = (TimingFile::open(folder), AskedFiles::new(folder));
         let between = format!("between two steps, in the encoder `{encoder}`");
-        let (folder, round) = (folder.to_owned(), RoundFile::open(folder));
-        Self { folder, journal, round, timing, asked, pace: Pace::new(), stop, listener, between }
+        let (folder, round, pace) = (folder.to_owned(), RoundFile::open(folder), Pace::new());
+        Self { folder, journal, round, timing, asked, pace, stop, listener, between }
     }
 
     /// The saved state, where it belongs to this journal.

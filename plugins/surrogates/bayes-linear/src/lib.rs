@@ -52,7 +52,7 @@ impl BayesLinear {
             )));
         }
         let Options { order, variance, shape, rate, values } = options;
-        let terms = Terms::new(layout.dimension(), usize::from(order), layout.groups());
+        let terms = Terms::new(layout, usize::from(order));
         let prior = Prior { variance, shape, rate };
         let posterior = Posterior::new(prior, terms.count());
         let layout = layout.clone();
