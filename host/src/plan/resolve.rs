@@ -258,7 +258,7 @@ impl Resolver<'_> {
                 let takes = |solver: &Option<Solving>| {
                     solver.as_ref().is_none_or(|(_, (_, solver))| solver.takes(AcquisitionKind::General))
                 };
-                default_method::surrogates(solvers.iter().all(takes), &method.path.join("surrogate"))
+                vec![default_method::surrogate(solvers.iter().all(takes), &method.path.join("surrogate"))]
             }
             named => named.to_vec(),
         };

@@ -35,7 +35,7 @@ pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool
     }
     let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
         limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
-        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.timeout);
+        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.limit());
         let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;
         let workers = (batch > 1).then(pool);
         run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)
