@@ -27,7 +27,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Runs one trial, attached to the process that started this one.
 pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
     wake_without_parent();
-    let words = Arc::new(Words(Mutex::new(take_output())));
+    let words = Arc::new(Words::take_over());
     let stop = Arc::new(AtomicBool::new(false));
     if let Err(error) = listen(stop.clone()).and_then(|()| beat(words.clone())) {
         words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });

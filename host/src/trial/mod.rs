@@ -88,13 +88,18 @@ pub struct OpenBenchmark {
 }
 
 impl OpenBenchmark {
-    /// Reads the trial's own file, and makes its objective.
-    pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
+    /// Reads the trial's own file, and makes its objective; where `trust`, it may have changed since the run was begun.
+    pub fn open(
+        run: &Path,
+        id: &TrialId,
+        arguments: &PluginArguments,
+        trust: bool,
+    ) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
         let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let plugin = open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
-        check_identity(run, &trial, &plugins, false)?;
+        check_identity(run, &trial, &plugins, trust)?;
         let seed = Seeds::new(&trial.experiment, trial.id.seed).instance();
         let benchmark = plugin.benchmark(&plugins.options(&plugin, &trial.benchmark.options), seed);
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
@@ -206,6 +211,7 @@ impl OpenTrial {
             tracing::info!("going through {} recorded evaluations again", recorded - known.observed);
         }
         known.trusted = self.trust;
+        recording.between_steps();
         optimize(parts, &self.trial.keys, &self.trial.given, known, &seeds, &mut recording)
     }
 
