@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use plugin_api::Kind;
 
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
@@ -13,6 +14,7 @@ use crate::paint::Color;
 use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
 use crate::run::{Limits, PATIENCE};
+use crate::skeleton::Language;
 
 /// Combinatorial Bayesian optimization from the command line.
 ///
@@ -89,6 +91,13 @@ acquisition function. The columns are listed in host/REPORT.md.
 Examples:
   host export results/ising/first --format parquet
   host export results/ising/first --format csv --output tables";
+
+const NEW_HELP: &str = "\
+Examples:
+  host plugins new benchmark knapsack                  in Rust
+  host plugins new benchmark knapsack --lang python    a decorated function
+  host plugins new solver my-own --lang c --path ~/plugins
+The commands to go on with are printed.";
 
 const CHECK_HELP: &str = "\
 Examples:
@@ -418,6 +427,12 @@ pub enum PluginsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make the folder of a plugin of your own: source, test, an experiment with it, a schema for editors.
+    ///
+    /// It works as it stands, anywhere on this machine, and explains itself: an objective that packs items, an encoder, a
+    /// model or a solver, to put your own in its place.
+    #[command(after_help = NEW_HELP)]
+    New(NewArguments),
     /// Check a built plugin against the contract of its kind: a verdict on each promise, with the reason.
     ///
     /// Options (defaults, unknown names, limits), determinism, sizes, bounds beside exhaustive search, groups and constraints,
@@ -425,6 +440,56 @@ pub enum PluginsCommand {
     /// Exit codes: 0 every promise is kept, 1 one is not, 2 there is no such plugin.
     #[command(after_help = CHECK_HELP)]
     Check(CheckArguments),
+}
+
+/// The plugin to be.
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// `benchmark` (an objective), `encoder`, `surrogate` or `solver`.
+    #[arg(value_name = "KIND", value_enum, hide_possible_values = true)]
+    pub kind: NewKind,
+    /// Its name in manifests: small letters, digits and -.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Where the new folder KIND-NAME goes [default: the current folder].
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// `rust` for all kinds, `c` for objectives and solvers, `python` for objectives.
+    #[arg(
+        long,
+        value_name = "LANGUAGE",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub lang: Language,
+    /// The folder `plugin-api` of a checkout, for Rust [default: what this program was built from].
+    #[arg(long, value_name = "DIR")]
+    pub api: Option<PathBuf>,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+}
+
+/// The kinds of plugins, as words of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum NewKind {
+    Benchmark,
+    Encoder,
+    Surrogate,
+    Solver,
+}
+
+impl From<NewKind> for Kind {
+    fn from(kind: NewKind) -> Self {
+        match kind {
+            NewKind::Benchmark => Self::Benchmark,
+            NewKind::Encoder => Self::Encoder,
+            NewKind::Surrogate => Self::Surrogate,
+            NewKind::Solver => Self::Solver,
+        }
+    }
 }
 
 /// What to check, and how.

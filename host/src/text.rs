@@ -114,6 +114,15 @@ pub(crate) fn time(seconds: Option<f64>) -> String {
     }
 }
 
+/// As much of a point's description as fits on a line.
+pub(crate) fn cut(description: &str) -> String {
+    const MOST: usize = 200;
+    match description.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &description[..end]),
+        None => description.to_owned(),
+    }
+}
+
 /// A time for people: two units at most.
 pub(crate) fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
@@ -167,5 +176,6 @@ mod tests {
             [2e-5, 0.0123, 3.0].map(|s| time(Some(s))),
             ["20.0 µs".to_owned(), "12.30 ms".into(), "3.00 s".into()]
         );
+        assert_eq!([0.0, -0.0, -1e-12].map(|s| time(Some(s))), ["0.0 µs", "0.0 µs", "0.0 µs"]);
     }
 }

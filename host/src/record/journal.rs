@@ -178,6 +178,15 @@ pub fn finished(folder: &Path) -> Option<Finished> {
     }
 }
 
+/// The point whose evaluation the journal in this folder ends with, under way.
+pub fn under_way(folder: &Path) -> Option<plugin_api::Point> {
+    let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;
+    match Event::parse(&String::from_utf8(last).ok()?) {
+        Ok(Event::Evaluating(evaluating)) => Some(evaluating.point),
+        _ => None,
+    }
+}
+
 /// Takes a journal that is there for this process alone, as long as the answer is kept.
 pub(super) fn hold(path: &Path) -> Result<File, RecordError> {
     let file = files::open(path, files::Access::ReadAndWrite).map_err(RecordError::cannot("open", path))?;

@@ -17,8 +17,11 @@ use crate::clock;
 use crate::diagnostic::Diagnostic;
 use crate::record::RunFolder;
 
-/// The page is not made again before this many times what it took have passed: it takes 2 % of a run's time at most.
-const SHARE: u32 = 50;
+/// The page is not made again before this many times the work that it took have passed: it takes 2 % of a run's time at most.
+const SHARE: f64 = 50.0;
+
+/// Nor before this many times the time that it took, which is longer where the machine is busy or the disk slow.
+const SHARE_OF_TIME: u32 = 10;
 
 /// Nor before this much of the run's own time, within these limits: the first minutes are looked at more often than a week.
 const PART: u32 = 50;
@@ -71,11 +74,15 @@ struct State {
     /// What went wrong last, until it is told. It is told once.
     failure: Option<String>,
     failed: bool,
-    cost: Cost,
+    /// What the first page took, and the last.
+    costs: Option<(Cost, Cost)>,
 }
 
-/// What the last page took.
-#[derive(Clone, Copy, Default)]
+/// Seconds that an evaluation more takes to read, until that has been measured.
+const READING: f64 = 2e-5;
+
+/// What a page took.
+#[derive(Clone, Copy)]
 struct Cost {
     /// Evaluations that were read.
     evaluations: usize,
@@ -132,16 +139,11 @@ impl Live {
         self.shared.state().failure.take()
     }
 
-    /// How long the report of the whole run will take, from what the last page took.
+    /// How long the report of the whole run will take, from what its pages took.
     pub fn seconds_after(&self, planned: usize) -> f64 {
-        let Cost { evaluations, reading, drawing, figures } = self.shared.state().cost;
-        let growth = planned.max(1) as f64 / evaluations.max(1) as f64;
-        if evaluations == 0 {
-            return 0.0;
-        }
+        let Some((first, last)) = self.shared.state().costs else { return 0.0 };
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-        // The tables are written while journals are read, which takes about as long again.
-        (2.0 * reading * growth.max(1.0) + figures) / cores + drawing
+        last.of_whole(&first, planned, cores)
     }
 }
 
@@ -162,15 +164,17 @@ impl Shared {
     }
 
     fn make(&self, far: HowFar) {
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), worked());
         let (words, seconds) = clock::now();
         let moment = Moment { words, seconds, far, next: self.state().pause };
         let made = catch_unwind(AssertUnwindSafe(|| make(&self.folder, moment, &self.cancelled)));
         let mut state = self.state();
-        let pause = (begun.elapsed() * SHARE).max((self.begun.elapsed() / PART).clamp(SOONEST, LATEST));
+        let work = Duration::from_secs_f64((worked() - before).max(0.0) * SHARE);
+        let part = (self.begun.elapsed() / PART).clamp(SOONEST, LATEST);
+        let pause = part.max(work).max(begun.elapsed() * SHARE_OF_TIME);
         (state.busy, state.pause, state.next) = (false, pause, Some(Instant::now() + pause));
         match made {
-            Ok(Ok(cost)) => state.cost = cost,
+            Ok(Ok(cost)) => state.costs = Some((state.costs.map_or(cost, |(first, _)| first), cost)),
             Ok(Err(_)) if self.cancelled.load(Ordering::Relaxed) => {}
             Ok(Err(diagnostic)) => {
                 let cause = diagnostic.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -178,6 +182,18 @@ impl Shared {
             }
             Err(panic) => state.fail(words_of(panic.as_ref())),
         }
+    }
+}
+
+impl Cost {
+    /// Seconds that the report of the whole run takes. A part of the reading is there whatever has been evaluated, so that
+    /// what an evaluation more takes is told by what it took more since the first page.
+    fn of_whole(&self, first: &Self, planned: usize, cores: f64) -> f64 {
+        let more = self.evaluations.saturating_sub(first.evaluations) as f64;
+        let slope = if more > 0.0 { ((self.reading - first.reading) / more).max(0.0) } else { READING };
+        let left = planned.saturating_sub(self.evaluations) as f64;
+        // The tables are written while journals are read, which takes about as long again.
+        (2.0 * (self.reading + slope * left) + self.figures) / cores + self.drawing
     }
 }
 
@@ -269,6 +285,20 @@ fn words_of(panic: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_whole_report_is_expected_to_take_what_its_parts_took() {
+        let cost = |evaluations, reading| Cost { evaluations, reading, drawing: 0.5, figures: 1.0 };
+        let first = cost(100, 1.0);
+        let whole = |last: &Cost| last.of_whole(&first, 1000, 2.0);
+        assert_eq!(
+            whole(&cost(500, 1.4)),
+            1.0 + 0.4 + 0.5 + 0.5 + 0.5,
+            "1.4 s now, and 0.5 s for 500 evaluations more"
+        );
+        assert!((whole(&first) - (1.0 + 900.0 * READING + 1.0)).abs() < 1e-12);
+        assert_eq!(whole(&cost(1000, 0.9)), 0.9 + 0.5 + 0.5, "nothing is left");
+    }
 
     #[test]
     fn a_page_that_cannot_be_made_is_told_once_and_ends_nothing() {

@@ -19,7 +19,7 @@ use super::stop::Stop;
 use super::thread;
 use crate::plan::TrialId;
 use crate::record::incident::{self, Incident};
-use crate::record::{Step, TRIALS, is_finished, read_trial};
+use crate::record::{Spaces, Step, TRIALS, is_finished, read_trial, under_way};
 
 /// How often a process may die in a row without having come any further. Dying in an evaluation is another matter:
 /// the manifest says how often that is tried again.
@@ -197,6 +197,13 @@ impl Supervisor<'_> {
 
     fn trial_folder(&self) -> PathBuf {
         self.folder.join(TRIALS).join(self.job.id.to_string())
+    }
+
+    /// The point that is being evaluated, in the objective's own names.
+    fn point(&self) -> Option<String> {
+        let point = under_way(&self.trial_folder())?;
+        let spaces = Spaces::read(self.folder).ok()?;
+        Some(crate::text::cut(&spaces.of_trial(&self.job.id)?.describe(&point)))
     }
 
     fn note(&self, incident: &Incident) -> Result<(), TrialFailure> {
@@ -377,7 +384,11 @@ impl Supervisor<'_> {
         let Killed { timed_out, reason } = watch.killed.unwrap_or(Killed { timed_out: false, reason });
         let (during, advanced) = (watch.step.map(|(step, _)| step), watch.advanced);
         let place = match &during {
-            Some(step) => place(step, read_trial(self.folder, &self.job.id).ok().as_ref()),
+            Some(step) => {
+                let point = step.evaluation().and_then(|_| self.point()).map(|point| format!(", at {point}"));
+                let trial = read_trial(self.folder, &self.job.id).ok();
+                place(step, trial.as_ref()) + &point.unwrap_or_default()
+            }
             None => watch.at,
         };
         End::Died(Death { during, place, timed_out, from_outside, reason, last_words, advanced })

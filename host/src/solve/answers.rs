@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Chosen;
 
+/// Values are equal up to this part of their size, and of 1.
+const SAME: f64 = 1e-9;
+
 /// A problem and a solver, and what came of them.
 #[derive(Serialize, Deserialize)]
 pub struct Row {
@@ -71,13 +74,13 @@ fn limit(stop: Stop) -> Option<&'static str> {
 }
 
 impl Solved {
-    /// (value − bound) / max(|value|, |bound|), where there is a bound; 0 where both are 0.
+    /// (value − bound) / max(|value|, |bound|), where there is a bound; 0 where they differ by rounding alone, as 0 and −3e-11.
     pub(super) fn gap(&self) -> Option<f64> {
         let bound = self.bound?;
         let scale = self.value.abs().max(bound.abs());
         // Halves: the difference of two large numbers may be too large.
         let half = self.value / 2.0 - bound / 2.0;
-        Some(if scale == 0.0 { 0.0 } else { 2.0 * (half / scale).max(0.0) })
+        Some(if half <= SAME * (1.0 + scale) { 0.0 } else { 2.0 * half / scale })
     }
 }
 
@@ -113,6 +116,7 @@ mod tests {
         assert_eq!(gap(10.0, 8.0), Some(0.2));
         assert_eq!(gap(1.0, -1.0), Some(2.0));
         assert_eq!(gap(0.0, 0.0), Some(0.0));
+        assert_eq!((gap(0.0, -3e-11), gap(1e-6, -1e-6)), (Some(0.0), Some(2.0)));
         assert_eq!(gap(-3.0, -3.0 + 1e-10), Some(0.0), "rounding is no gap");
         assert_eq!(gap(f64::MAX, -f64::MAX), Some(2.0));
     }

@@ -29,6 +29,7 @@ use crate::record::event::{
     Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed, Recommended,
 };
 use crate::record::incident::{self, Incident};
+use crate::text::cut;
 
 /// The plugins of a trial.
 pub(super) struct Parts {
@@ -190,15 +191,6 @@ pub(super) struct Optimization<'r> {
     /// Where the objective is noisy.
     candidates: Candidates,
     asker: Asker,
-}
-
-/// As much of a point's description as fits on a line.
-fn short(description: &str) -> String {
-    const MOST: usize = 200;
-    match description.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &description[..end]),
-        None => description.to_owned(),
-    }
 }
 
 fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -464,7 +456,7 @@ impl<'r> Optimization<'r> {
             place,
             evaluation,
             point: begun.point.clone(),
-            words: short(&self.parts.space.describe(&begun.point)),
+            words: cut(&self.parts.space.describe(&begun.point)),
             seed: self.seeds.evaluation(evaluation),
             failures: incident::deaths(&self.known.incidents, evaluation).collect(),
         }
@@ -745,7 +737,11 @@ impl<'r> Optimization<'r> {
         }
         self.recommend()?;
         self.recorder.at("where the benchmark is asked for the optimum");
-        let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
+        // The objective knows its own constraints, and not those of the manifest.
+        let optimum = match self.keys.constraints.0.is_empty() {
+            true => self.parts.benchmark.optimum(self.parts.penalty.lambda()),
+            false => Ok(None),
+        };
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
         let finished = Finished {

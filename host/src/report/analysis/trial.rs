@@ -74,6 +74,7 @@ pub(crate) struct Failure {
     /// `failed` or `timed-out`.
     pub status: &'static str,
     pub reason: String,
+    pub levels: Vec<u32>,
 }
 
 /// A false answer, or none.
@@ -182,6 +183,7 @@ impl TrialRecord {
             evaluation: evaluation.ended.evaluation,
             status: evaluation.ended.status.word(),
             reason: evaluation.ended.reason.clone().unwrap_or_default(),
+            levels: evaluation.point.clone(),
         };
         let failures: Vec<Failure> = failed.map(failure).collect();
         let without_value =

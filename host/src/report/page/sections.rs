@@ -9,7 +9,7 @@ use crate::record::session::{Machine, Session};
 use crate::record::tables::swept;
 use crate::report::analysis::compare::LEVEL;
 use crate::report::analysis::settings::{short_key, sweep_keys};
-use crate::report::analysis::summary::good_word;
+use crate::report::analysis::summary::{MethodSummary, good_word};
 use crate::report::figures::svg::printable;
 use crate::report::words::{conclusion, probability, seeds_needed};
 use crate::text::{duration, number, time};
@@ -117,7 +117,9 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             h2 style="margin-top:4px" { "In short" }
             @if model.settings.is_empty() { p { "No trial has begun." } }
             @else if sentences.is_empty() && page.runs.len() > 1 { p { "These runs cannot be compared: see what differs." } }
-            @else if sentences.is_empty() { p { "There is one method: nothing to compare." } }
+            @else if sentences.is_empty() {
+                @for sentence in alone(page) { p { (printable(&sentence)) } }
+            }
             ul {
                 @for (shown, sentence) in sentences.iter().take(MOST_SENTENCES) {
                     li class=[shown.then_some("shown")] { (printable(sentence)) }
@@ -134,6 +136,30 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Where each of a few settings has one method: where it ended.
+fn alone(page: &Page<'_>) -> Vec<String> {
+    let ended = |summary: &MethodSummary| {
+        let mean = number(Some(summary.final_best.mean?));
+        let (method, trials) = (&summary.method, summary.trials);
+        let seeds =
+            if trials == 1 { "the only trial".to_owned() } else { format!("{trials} trials on average") };
+        let spread = summary.final_interval.map(|of| format!(" (95 % interval {})", interval(Some(of))));
+        Some(format!("{method} ended at {mean} in {seeds}{}.", spread.unwrap_or_default()))
+    };
+    let mut sentences: Vec<String> =
+        page.model.summaries.iter().filter_map(ended).take(MOST_SENTENCES).collect();
+    let planned = page
+        .runs
+        .iter()
+        .zip(page.counts)
+        .any(|(run, (begun, _))| run.planned.is_some_and(|all| all > *begun));
+    sentences.push(match planned {
+        true => "No other method has begun: there is nothing to compare yet.".to_owned(),
+        false => "There is one method, and nothing to compare it with.".to_owned(),
+    });
+    sentences
 }
 
 /// What the followed solvers found beside their shadows, at the largest dimension.
@@ -173,7 +199,7 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
     // Of a noisy objective, the best value that was seen is a lucky one.
     let value = if recommended { "luckiest" } else { good_word(summaries) };
     // The best mean of each setting stands out.
-    let best = |summary: &crate::report::analysis::summary::MethodSummary| {
+    let best = |summary: &MethodSummary| {
         let peers = summaries
             .iter()
             .filter(|other| other.sweep == summary.sweep && other.experiment == summary.experiment);
@@ -420,12 +446,16 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
             h2 { "Failed evaluations" }
             div class="scroll" tabindex="0" role="region" aria-label="Failed evaluations" {
                 table id="failures" {
-                    thead { tr { th { "trial" } th { "evaluation" } th class="left" { "status" } th class="left" { "reason" } } }
+                    thead { tr {
+                        th { "trial" } th { "evaluation" } th class="left" { "status" } th class="left" { "reason" }
+                        th class="left" { "point" }
+                    } }
                     tbody {
                         @for (trial, failure) in &failed {
                             tr {
                                 td { (printable(&trial.started.trial.to_string())) } td { (failure.evaluation) }
                                 td class="left" { (failure.status) } td class="words" { (printable(&failure.reason)) }
+                                td class="point" { (super::evaluations::point(trial, &failure.levels)) }
                             }
                         }
                     }

@@ -3,11 +3,13 @@
 //! A solver's own test is one call of [`check`]. It takes 1,200 problems, other ones for each solver;
 //! `CONSTRAINED_PROBLEMS` in the environment says how many, where other numbers are wanted.
 
+mod large; // for benchmarks and for other programs
 mod random; // the problems
 
 use plugin_api::testing::minimum;
 use plugin_api::{Solver, Stop};
 
+pub use large::large;
 pub use random::{problem, unsatisfiable};
 
 /// What is promised beyond points that keep all rules, and bounds that hold for these.
