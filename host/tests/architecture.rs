@@ -13,11 +13,12 @@ const LEVELS: &[&[&str]] = &[
     &["commands"],
     &["cli"],
     &["report"],
-    &["export", "solve", "run"],
+    &["export", "solve", "check", "run"],
     &["trial"],
     &["record"],
     &["plan"],
     &["plugins", "manifest"],
+    &["skeleton"],
     &["clock", "diagnostic", "feasible", "files", "parallel", "text"],
     &["paint"],
 ];

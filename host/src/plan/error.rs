@@ -49,6 +49,8 @@ pub enum PlanError {
     Contradiction { rules: Vec<String> },
     #[error("a penalty of {l1:e} for each of {bits} bits is too high to count with")]
     Penalty { l1: f64, bits: usize },
+    #[error("`initial.points` cannot be swept")]
+    SweptPoints,
     #[error("{initial} initial points in a space of {points}")]
     SmallSpace { initial: usize, points: usize },
 }
@@ -91,6 +93,9 @@ impl From<PlanError> for Diagnostic {
                 diagnostic.hint(format!("set `budget.initial` to at most {points}"))
             }
             PlanError::Penalty { .. } => diagnostic.hint("below 1e100 in all, sums and squares stay finite"),
+            PlanError::SweptPoints => diagnostic
+                .because("a run keeps one table of points beside its plan")
+                .hint("run an experiment for each table; `host report` puts them beside each other"),
             PlanError::TooMany { .. } => {
                 diagnostic.hint("fewer seeds or sweep values, in several experiments")
             }

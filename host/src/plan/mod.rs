@@ -4,7 +4,9 @@ mod constraints;
 mod default_method;
 mod error;
 mod extension;
+mod given;
 mod hash;
+pub mod points;
 mod resolve;
 mod resolved;
 mod seeds;
@@ -22,9 +24,10 @@ pub use self::constraints::constrained;
 pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
 pub use self::extension::obstacles;
+pub use self::given::{GivenPoint, PointsFile};
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
-pub use self::seeds::Seeds;
+pub use self::seeds::{Seeds, repetition};
 pub use self::trial_id::{NoTrialId, TrialId};
 
 use self::resolved::points;
@@ -32,6 +35,7 @@ use self::shared::{Cell, cells};
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
 use crate::feasible::Sampler;
+use crate::manifest::keys::initial::Initial;
 use crate::manifest::keys::sweep::Axis;
 use crate::manifest::overrides::Overrides;
 use crate::manifest::yaml::KeyPath;
@@ -50,6 +54,8 @@ pub struct Plan {
     cells: Vec<Cell>,
     /// The plan as a manifest: running it is the same experiment.
     pub yaml: String,
+    /// The table of points that it begins with: the plan names its copy in the run's folder.
+    pub points: Option<PointsFile>,
     /// What makes this plan this plan: names, options, budgets, seeds. Which code the names stand for is the
     /// business of the run's identity.
     pub hash: String,
@@ -93,6 +99,7 @@ impl Trial<'_> {
             benchmark: self.setting.plugins.benchmark.clone(),
             encoder: self.setting.plugins.encoder.clone(),
             method: self.method.clone(),
+            given: self.setting.given.to_vec(),
             plugin_directories: self.plan.plugin_directories.clone(),
             folder: self.plan.folder.clone(),
         }
@@ -114,7 +121,7 @@ impl Plan {
             {
                 notes.push(note.to_owned());
             }
-            let (evaluations, points) = (setting.keys.budget.total(), points(&setting.plugins.space));
+            let (evaluations, points) = (setting.evaluations(), points(&setting.plugins.space));
             let note = format!(
                 "a budget of {evaluations} evaluations is more than the {points} points of the space: a trial ends when all \
                  have been evaluated"
@@ -162,7 +169,11 @@ pub fn plan(
 
     let mut plugins = Plugins::new(Folders::of(plugins, &directories), &base);
     let (mut first, mut most_methods) = (None, 0);
-    let (mut settings, mut known) = (Vec::new(), resolve::Known::default());
+    let (mut settings, mut known) = (Vec::new(), resolve::Known::new(source));
+    if let Some(axis) = axes.iter().find(|axis| sweeps_points(axis)) {
+        let path = KeyPath::root().join("sweep").join(&axis.path);
+        diagnostics.push(places.diagnostic(&Mistake::at(&path, PlanError::SweptPoints), None));
+    }
     let count = points.total();
     for point in points {
         let mut mistakes = Vec::new();
@@ -198,6 +209,7 @@ pub fn plan(
                 seeds: first.seeds.clone(),
                 yaml: write::yaml(first, &settings, &axes, &directories, folder.as_deref()),
                 hash: hash::hash(&first.name, &first.seeds, &settings, &cells),
+                points: known.points(),
                 settings,
                 cells,
                 plugins,
@@ -207,6 +219,13 @@ pub fn plan(
         }
         _ => Err(diagnostics),
     }
+}
+
+/// Whether the sweep goes through tables of points: a run's folder has one.
+fn sweeps_points(axis: &Axis) -> bool {
+    let names_points = |value: &Value| value.get("points").is_some();
+    axis.path == Initial::points_path()
+        || axis.path == KeyPath::root().join("initial") && axis.values.iter().any(names_points)
 }
 
 fn named_values(axes: &[Axis], point: &SweepPoint) -> Map<String, serde_json::Value> {
@@ -244,6 +263,7 @@ mod tests {
         let setting = |point: usize| Setting {
             sweep: (0..points.min(2) - 1).map(|_| ("a".to_owned(), json!(point))).collect(),
             keys: keys.clone(),
+            given: Rc::default(),
             plugins: Rc::new(PluginPlan {
                 benchmark: spec("labs"),
                 encoder: spec("binary"),
@@ -262,6 +282,7 @@ mod tests {
             settings,
             cells,
             yaml: String::new(),
+            points: None,
             plugins: Plugins::new(Folders::default(), std::path::Path::new("")),
             plugin_directories: vec![],
             folder: None,

@@ -8,17 +8,36 @@ use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver
 use serde_json::{Map, Value as Json};
 
 use super::constraints::Rules;
+use super::given::Tables;
 use super::resolved::points;
-use super::{MethodPlan, PlanError, PluginPlan, Seeds, Setting, Spec, TurnPlan, default_method};
+use super::{
+    GivenPoint, MethodPlan, PlanError, PluginPlan, PointsFile, Seeds, Setting, Spec, TurnPlan, default_method,
+};
+use crate::manifest::keys::initial::Initial;
 use crate::manifest::keys::methods::Method;
 use crate::manifest::yaml::KeyPath;
-use crate::manifest::{Manifest, Mistake, PluginUse};
+use crate::manifest::{Manifest, Mistake, PluginUse, Settings, Source};
 use crate::plugins::Plugins;
 use crate::text::plugin;
 
 /// What was resolved at other points of a sweep, by all that it depends on.
-#[derive(Default)]
-pub(super) struct Known(BTreeMap<String, Rc<Resolved>>);
+pub(super) struct Known<'a> {
+    source: &'a Source,
+    resolved: BTreeMap<String, Rc<Resolved>>,
+    tables: Tables,
+    points: Option<PointsFile>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        Self { source, resolved: BTreeMap::new(), tables: Tables::default(), points: None }
+    }
+
+    /// The table of points that was read.
+    pub(super) fn points(self) -> Option<PointsFile> {
+        self.points
+    }
+}
 
 /// Plugins that go together, and what they say of themselves.
 struct Resolved {
@@ -31,18 +50,18 @@ pub(super) fn setting(
     manifest: &Manifest,
     sweep: Map<String, Json>,
     plugins: &mut Plugins,
-    known: &mut Known,
+    known: &mut Known<'_>,
     mistakes: &mut Vec<Mistake>,
 ) -> Option<Setting> {
     let before = mistakes.len();
     let Manifest { name, seeds, benchmark, encoder, methods, settings, .. } = manifest;
     let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods, &settings.constraints));
-    let resolved = match known.0.get(&key) {
+    let resolved = match known.resolved.get(&key) {
         Some(resolved) => resolved.clone(),
         None => {
             let resolved = Rc::new(resolve(manifest, plugins, mistakes)?);
             if mistakes.len() == before {
-                known.0.insert(key, resolved.clone());
+                known.resolved.insert(key, resolved.clone());
             }
             resolved
         }
@@ -50,7 +69,30 @@ pub(super) fn setting(
     check_initial_design(manifest, points(&resolved.plugins.space), mistakes);
     check_penalty(manifest, resolved.bits, mistakes);
     let plugins = resolved.plugins.clone();
-    (mistakes.len() == before).then(|| Setting { sweep, keys: manifest.settings.clone(), plugins })
+    let mut keys = manifest.settings.clone();
+    let given = take_points(&mut keys, &plugins, known, mistakes);
+    (mistakes.len() == before).then_some(Setting { sweep, keys, given, plugins })
+}
+
+/// Reads the table that `initial.points` names, and names it for what is in it: where it lies is not what it is.
+fn take_points(
+    keys: &mut Settings,
+    plugins: &PluginPlan,
+    known: &mut Known<'_>,
+    mistakes: &mut Vec<Mistake>,
+) -> Rc<Vec<GivenPoint>> {
+    let Some(path) = &keys.initial.points else { return Rc::default() };
+    match known.tables.read(known.source, path, &plugins.space, plugins.deterministic) {
+        Ok(given) => {
+            keys.initial.points = Some(given.file.name.clone());
+            known.points = Some(given.file.clone());
+            given.points.clone()
+        }
+        Err(wrong) => {
+            mistakes.extend(wrong.into_iter().map(|what| Mistake::at(&Initial::points_path(), what)));
+            Rc::default()
+        }
+    }
 }
 
 /// Opens all plugins of a manifest, and tries each with its neighbours; `None` where that cannot be.
@@ -216,7 +258,7 @@ impl Resolver<'_> {
                 let takes = |solver: &Option<Solving>| {
                     solver.as_ref().is_none_or(|(_, (_, solver))| solver.takes(AcquisitionKind::General))
                 };
-                default_method::surrogates(solvers.iter().all(takes), &method.path.join("surrogate"))
+                vec![default_method::surrogate(solvers.iter().all(takes), &method.path.join("surrogate"))]
             }
             named => named.to_vec(),
         };

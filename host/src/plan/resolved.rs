@@ -8,7 +8,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::TrialId;
+use super::{GivenPoint, TrialId};
 use crate::feasible::Sampler;
 use crate::manifest::Settings;
 
@@ -51,6 +51,8 @@ pub struct Setting {
     /// The values of the sweep's keys here.
     pub sweep: Map<String, Json>,
     pub keys: Settings,
+    /// The points that come first; those with known results stand before the others.
+    pub given: Rc<Vec<GivenPoint>>,
     /// Shared by all points that differ in other keys only.
     pub plugins: Rc<PluginPlan>,
 }
@@ -77,9 +79,23 @@ pub(super) fn points(space: &Space) -> usize {
     levels.fold(1_usize, usize::saturating_mul)
 }
 
+impl Setting {
+    /// How many evaluations a trial has when its budget is spent, given ones among them.
+    pub fn evaluations(&self) -> usize {
+        self.keys.budget.total(self.given.len())
+    }
+}
+
+impl ResolvedTrial {
+    /// How many evaluations it has when its budget is spent, given ones among them.
+    pub fn evaluations(&self) -> usize {
+        self.keys.budget.total(self.given.len())
+    }
+}
+
 impl Serialize for Setting {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { sweep, keys, plugins } = self;
+        let Self { sweep, keys, given: _, plugins } = self;
         let PluginPlan { benchmark, encoder, methods, space: _, deterministic: _ } = plugins.as_ref();
         let mut setting = serializer.serialize_struct("Setting", 5)?;
         setting.serialize_field("sweep", sweep)?;
@@ -105,6 +121,9 @@ pub struct ResolvedTrial {
     pub benchmark: Spec,
     pub encoder: Spec,
     pub method: MethodPlan,
+    /// The points that come first; those with known results stand before the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<GivenPoint>,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
     /// What the paths in plugins' options start from, where there are any; absolute.

@@ -9,16 +9,17 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use super::children::Children;
-use super::death::{Exit, starved_processes};
+use super::death::{Exit, place, starved_processes};
 use super::executor::{Job, TrialFailure};
+use super::guard::CLEARANCE;
 use super::lines::{LastWords, each_line};
-use super::processes::{end_descendants, has_ended};
+use super::processes::{end_descendants, has_ended, wait_for};
 use super::protocol::{Message, STOP, STOPPED};
 use super::stop::Stop;
 use super::thread;
 use crate::plan::TrialId;
 use crate::record::incident::{self, Incident};
-use crate::record::{Step, TRIALS, is_finished};
+use crate::record::{Spaces, Step, TRIALS, is_finished, read_trial, under_way};
 
 /// How often a process may die in a row without having come any further. Dying in an evaluation is another matter:
 /// the manifest says how often that is tried again.
@@ -26,16 +27,13 @@ const RESTARTS: usize = 2;
 
 /// How often somebody else may kill it in a row without its having come any further: no fault of the trial, but a machine
 /// without memory would kill it for ever.
-const KILLS: usize = 20;
+pub(super) const KILLS: usize = 20;
 
 /// How often the clocks are looked at.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// How long the pipes of a process that has ended are listened to, where something else keeps them open.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
-
-/// How long a guard may take to end a trial with all that it has started.
-const CLEARANCE: Duration = Duration::from_secs(6);
 
 /// When a trial's process is ended.
 pub struct Limits {
@@ -106,6 +104,8 @@ enum End {
 
 struct Death {
     during: Option<Step>,
+    /// Where it was, in words.
+    place: String,
     timed_out: bool,
     from_outside: bool,
     /// Without what differs from one time to the next: it may stand in a journal.
@@ -166,8 +166,7 @@ impl Supervisor<'_> {
                 End::Died(death) => death,
             };
             let too_many = deaths.add(&death);
-            let Death { during, timed_out, from_outside, reason, last_words, .. } = death;
-            let place = during.as_ref().map(place).unwrap_or_default();
+            let Death { during, place, timed_out, from_outside, reason, last_words, .. } = death;
             self.note(&Incident::Died { during, timed_out, from_outside, reason: reason.clone() })?;
             if self.stop.asked() {
                 return Err(TrialFailure::Stopped);
@@ -180,14 +179,14 @@ impl Supervisor<'_> {
                     false => "",
                 };
                 return self.fail(match &last_words[..] {
-                    [] => format!("{reason}, {times} times at the same place{hint}"),
+                    [] => format!("{reason}, {times} times at the same place: {place}{hint}"),
                     said => {
                         let said = said.join("\n");
-                        format!("{reason}, {times} times at the same place{hint}; it said:\n{said}")
+                        format!("{reason}, {times} times at the same place: {place}{hint}; it said:\n{said}")
                     }
                 });
             }
-            self.send(Report::Said(format!("{reason}{place}; starting it again")));
+            self.send(Report::Said(format!("{reason} {place}; starting it again")));
         }
     }
 
@@ -198,6 +197,13 @@ impl Supervisor<'_> {
 
     fn trial_folder(&self) -> PathBuf {
         self.folder.join(TRIALS).join(self.job.id.to_string())
+    }
+
+    /// The point that is being evaluated, in the objective's own names.
+    fn point(&self) -> Option<String> {
+        let point = under_way(&self.trial_folder())?;
+        let spaces = Spaces::read(self.folder).ok()?;
+        Some(crate::text::cut(&spaces.of_trial(&self.job.id)?.describe(&point)))
     }
 
     fn note(&self, incident: &Incident) -> Result<(), TrialFailure> {
@@ -254,7 +260,7 @@ impl Supervisor<'_> {
         // What the guard says is how the trial's process ended; where it says nothing, it was killed itself.
         let exit = watch.ended.unwrap_or(exit);
         let words = words.take();
-        let reason = exit.reason(&words, starved < starved_processes());
+        let reason = exit.reason("trial", &words, starved < starved_processes());
         Ok(self.end(exit, reason, watch, words))
     }
 
@@ -297,10 +303,7 @@ impl Supervisor<'_> {
     /// Waits until the guard has ended the trial and all that it had started: without its lifeline it does, at once. Then
     /// ends what is left, where the guard could not.
     fn clear(&self, guard: &mut Child) -> io::Result<Exit> {
-        let begun = Instant::now();
-        while !has_ended(guard) && begun.elapsed() < CLEARANCE {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_for(guard, CLEARANCE);
         let _ = guard.kill();
         let exit = Exit::from(guard.wait()?);
         self.guards.remove(guard.id());
@@ -318,15 +321,23 @@ impl Supervisor<'_> {
         match &message {
             Message::Alive => return,
             Message::Begins(step) => watch.step = Some((step.clone(), Duration::ZERO)),
+            Message::At(place) => {
+                watch.step = None;
+                watch.at.clone_from(place);
+                return;
+            }
             Message::Advanced { .. } => {
                 // What was read from the journal is nothing new.
-                watch.advanced |= matches!(watch.step, Some((Step::Evaluate { .. }, _)));
+                let new = matches!(watch.step, Some((Step::Evaluate { .. } | Step::Await { .. }, _)));
+                watch.advanced |= new;
                 watch.step = None;
             }
             Message::Failed { reason } => {
                 watch.failed = Some(reason.clone());
                 return;
             }
+            // A worker's word to its trial.
+            Message::Evaluated { .. } => return,
             Message::Ended(exit) => {
                 watch.ended = Some(*exit);
                 return;
@@ -345,6 +356,8 @@ impl Supervisor<'_> {
                 Step::Ask { .. } => (steps, "the surrogate did not say what it knows"),
                 Step::Solve { .. } => (steps, "no answer from the solver"),
                 Step::Evaluate { .. } => (self.job.timeout, "no value"),
+                // Each of them has its own time, which the trial keeps.
+                Step::Await { .. } => (None, "no values"),
             };
             if let Some(limit) = limit.filter(|limit| taken > limit) {
                 let timed_out = step.evaluation().is_some();
@@ -370,16 +383,15 @@ impl Supervisor<'_> {
         let from_outside = watch.killed.is_none() && exit.is_from_outside();
         let Killed { timed_out, reason } = watch.killed.unwrap_or(Killed { timed_out: false, reason });
         let (during, advanced) = (watch.step.map(|(step, _)| step), watch.advanced);
-        End::Died(Death { during, timed_out, from_outside, reason, last_words, advanced })
-    }
-}
-
-/// Where a process died, in words.
-fn place(step: &Step) -> String {
-    match step {
-        Step::Evaluate { evaluation } => format!(" in evaluation {evaluation}"),
-        Step::Solve { iteration, solver, .. } => format!(" in solver `{solver}`, iteration {iteration}"),
-        Step::Fit { .. } | Step::Observe { .. } | Step::Ask { .. } => " in the surrogate".to_owned(),
+        let place = match &during {
+            Some(step) => {
+                let point = step.evaluation().and_then(|_| self.point()).map(|point| format!(", at {point}"));
+                let trial = read_trial(self.folder, &self.job.id).ok();
+                place(step, trial.as_ref()) + &point.unwrap_or_default()
+            }
+            None => watch.at,
+        };
+        End::Died(Death { during, place, timed_out, from_outside, reason, last_words, advanced })
     }
 }
 
@@ -396,6 +408,8 @@ struct Watch {
     silent: Duration,
     /// What is under way, and how long it has taken.
     step: Option<(Step, Duration)>,
+    /// Where it is when it is in no step, in words.
+    at: String,
     advanced: bool,
     /// Whether it was told to stop.
     told: bool,
@@ -412,6 +426,7 @@ impl Watch {
         Self {
             silent: Duration::ZERO,
             step: None,
+            at: "where its plugins are opened".to_owned(),
             advanced: false,
             told: false,
             killed: None,

@@ -6,29 +6,35 @@ use plugin_api::{Point, Rng, Space, rng};
 
 use super::TrialError;
 use crate::feasible::{Choices, Found, Sampler, WORK, search, shuffle};
+use crate::manifest::Settings;
 use crate::manifest::keys::initial::Design;
-use crate::plan::Seeds;
+use crate::plan::{GivenPoint, Seeds};
 
 /// Draws in a row that are there already, before the first point that is not is searched for.
 const MOST_MISSES: usize = 100_000;
 /// Points of which a balanced design takes the one with the levels that it has least of.
 const CANDIDATES: usize = 30;
 
-/// `count` points that the space admits, all different.
+/// The points to be evaluated first: given ones without a known result, then, up to `budget.initial` with all that are given,
+/// points that the space admits. All are different.
 pub(super) fn initial_design(
     space: &Space,
-    count: usize,
-    design: Design,
+    keys: &Settings,
+    given: &[GivenPoint],
     seeds: &Seeds,
 ) -> Result<Vec<Point>, TrialError> {
     let rng = &mut rng(seeds.initial_design());
     let sampler = Sampler::new(space);
-    let mut points = Points { space, all: Vec::with_capacity(count), known: BTreeSet::new() };
-    match design {
+    let known = given.iter().map(|given| given.point.clone()).collect();
+    let open = given.iter().filter(|given| given.known.is_none());
+    let all: Vec<Point> = open.map(|given| given.point.clone()).collect();
+    let count = all.len() + keys.budget.initial.saturating_sub(given.len());
+    let mut points = Points { space, all, known };
+    match keys.initial.design {
         Design::Uniform => points.fill(count, &mut *sampler.draws(rng))?,
         Design::Balanced if space.constraints().is_empty() => {
             let mut columns = Columns::new(space);
-            for _ in 0..count {
+            for _ in points.all.len()..count {
                 points.add(columns.next(&points.known, rng));
             }
             points.fill(count, &mut *sampler.draws(rng))?;
@@ -150,8 +156,13 @@ mod tests {
 
     use super::*;
 
+    fn keys(count: usize, design: Design) -> Settings {
+        let keys = serde_json::json!({ "budget": { "initial": count, "evaluations": 1 }, "initial": { "design": design } });
+        serde_json::from_value(keys).unwrap()
+    }
+
     fn design(space: &Space, count: usize, design: Design, seed: u64) -> Vec<Point> {
-        initial_design(space, count, design, &Seeds::new("x", seed)).unwrap()
+        initial_design(space, &keys(count, design), &[], &Seeds::new("x", seed)).unwrap()
     }
 
     fn exactly(count: usize, of: usize) -> Space {
@@ -199,7 +210,8 @@ mod tests {
         let all = design(&space, 6, Design::Uniform, 1);
         assert!(all.iter().all(|point| point.iter().sum::<u32>() == 1));
         for way in [Design::Uniform, Design::Balanced] {
-            let error = initial_design(&space, 7, way, &Seeds::new("x", 1)).unwrap_err().to_string();
+            let error =
+                initial_design(&space, &keys(7, way), &[], &Seeds::new("x", 1)).unwrap_err().to_string();
             assert_eq!(error, "only 6 of 7 initial points are there: no other point keeps the constraints");
         }
     }
@@ -236,5 +248,25 @@ mod tests {
         // 120 choices over 20 variables: 720 in squares where each is used six times.
         let (balanced, uniform) = (spread(Design::Balanced), spread(Design::Uniform));
         assert!(balanced < 7400 && uniform > 7600, "{balanced} and {uniform}");
+    }
+
+    #[test]
+    fn what_is_given_counts_and_is_not_chosen_again() {
+        let given = |levels: [u32; 3], known: Option<f64>| GivenPoint {
+            point: levels.to_vec().into(),
+            known: known.map(crate::plan::points::Known::Value),
+        };
+        let all = [given([0, 0, 1], Some(1.0)), given([1, 1, 1], None), given([0, 1, 1], None)];
+        for way in [Design::Uniform, Design::Balanced] {
+            let design = |count| {
+                initial_design(&Space::binary(3), &keys(count, way), &all, &Seeds::new("x", 1)).unwrap()
+            };
+            let eight = design(8);
+            assert_eq!(eight[..2], [all[1].point.clone(), all[2].point.clone()]);
+            let points: BTreeSet<&Point> = eight.iter().collect();
+            assert!(eight.len() == 7 && points.len() == 7 && !points.contains(&all[0].point));
+            // More than asked for: those without a value are evaluated all the same.
+            assert_eq!(design(1), eight[..2]);
+        }
     }
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use plugin_api::Point;
+
 use super::TrialError;
 use super::optimize::Recorder;
 use crate::record::asked::{AskedFiles, Effects, Prediction};
-use crate::record::event::Event;
+use crate::record::event::{Event, Outcome};
 use crate::record::state::{Pace, State};
-use crate::record::{Journal, Step, TimingFile};
+use crate::record::{Journal, RoundFile, Step, TimingFile};
 
 /// Who wants to know how far a trial is.
 pub trait Listener {
@@ -19,33 +21,64 @@ pub trait Listener {
 
     /// Something has happened, and is recorded.
     fn happened(&mut self, event: &Event);
+
+    /// The trial turns to something that is no step: where it is, in words, for the case that it dies there.
+    fn at(&mut self, place: &str);
 }
 
 pub(super) struct Recording<'a> {
     folder: PathBuf,
     journal: Journal,
+    round: RoundFile,
     timing: TimingFile,
     asked: AskedFiles,
     pace: Pace,
     stop: Arc<AtomicBool>,
     listener: &'a mut dyn Listener,
+    /// Where the trial is when it is in no step, in words.
+    between: String,
 }
 
 impl<'a> Recording<'a> {
+    /// `encoder` is the name of what translates points between two steps.
     pub(super) fn new(
         folder: &Path,
         journal: Journal,
         stop: Arc<AtomicBool>,
         listener: &'a mut dyn Listener,
+        encoder: &str,
     ) -> Self {
         let (timing, asked) = (TimingFile::open(folder), AskedFiles::new(folder));
-        Self { folder: folder.to_owned(), journal, timing, asked, pace: Pace::new(), stop, listener }
+        let between = format!("between two steps, in the encoder `{encoder}`");
+        let (folder, round, pace) = (folder.to_owned(), RoundFile::open(folder), Pace::new());
+        Self { folder, journal, round, timing, asked, pace, stop, listener, between }
     }
 
     /// The saved state, where it belongs to this journal.
     pub(super) fn saved_state(&self) -> Option<State> {
         let state = State::read(&self.folder)?;
         (self.journal.hash_after(state.evaluations)? == state.journal).then_some(state)
+    }
+
+    /// The saved state, where it belongs to any place in this journal; and how many events stand before that place.
+    pub(super) fn saved_state_anywhere(&self) -> Option<(State, usize)> {
+        let state = State::read(&self.folder)?;
+        let events = self.journal.events_until(&state.journal)?;
+        Some((state, events))
+    }
+
+    /// Saves a state that belongs to all that is recorded. Without it the next time takes longer, and that is all.
+    pub(super) fn save(&self, evaluations: usize, saved: plugin_api::Result<Option<Vec<u8>>>) {
+        match saved {
+            Ok(Some(bytes)) => {
+                let state = State { evaluations, journal: self.journal.hash().to_owned(), bytes };
+                if let Err(error) = state.write(&self.folder) {
+                    tracing::warn!("cannot save the state in {}: {error}", self.folder.display());
+                }
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!("a surrogate or solver cannot save its state: {error}"),
+        }
     }
 
     /// How many evaluations are recorded that the loop has not come to yet.
@@ -57,6 +90,11 @@ impl<'a> Recording<'a> {
 impl Recorder for Recording<'_> {
     fn record(&mut self, event: Event) -> Result<(), TrialError> {
         self.journal.record(&event)?;
+        match &event {
+            Event::Evaluated(evaluated) => self.round.settle(evaluated.evaluation),
+            Event::Finished(_) => self.round.remove(),
+            _ => {}
+        }
         self.listener.happened(&event);
         Ok(())
     }
@@ -65,23 +103,28 @@ impl Recorder for Recording<'_> {
         self.journal.next()
     }
 
+    fn kept(&mut self, evaluation: usize, point: &Point) -> Option<Outcome> {
+        self.round.kept(evaluation, point)
+    }
+
+    fn keep_outcome(
+        &mut self,
+        evaluation: usize,
+        point: &Point,
+        outcome: &Outcome,
+    ) -> Result<(), TrialError> {
+        Ok(self.round.add(evaluation, point, outcome)?)
+    }
+
     fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {
         if self.recorded().is_some() || !self.pace.due() {
             return;
         }
         let begun = Instant::now();
-        // Without it a resume takes longer, and that is all.
-        match save() {
-            Ok(Some(bytes)) => {
-                let state = State { evaluations, journal: self.journal.hash().to_owned(), bytes };
-                if let Err(error) = state.write(&self.folder) {
-                    tracing::warn!("cannot save the state in {}: {error}", self.folder.display());
-                }
-            }
-            Ok(None) => {}
-            Err(error) => tracing::warn!("a surrogate or solver cannot save its state: {error}"),
-        }
+        self.listener.at("where surrogates and solvers save their state");
+        self.save(evaluations, save());
         self.pace.saved(begun);
+        self.listener.at(&self.between);
     }
 
     fn begins(&mut self, step: &Step) {
@@ -93,6 +136,11 @@ impl Recorder for Recording<'_> {
         if self.recorded().is_none() {
             self.timing.add(step, time);
         }
+        self.listener.at(&self.between);
+    }
+
+    fn at(&mut self, place: &str) {
+        self.listener.at(place);
     }
 
     fn predicted(&mut self, prediction: &Prediction) {

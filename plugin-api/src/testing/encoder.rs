@@ -4,21 +4,51 @@ use std::collections::BTreeSet;
 
 use rand::RngExt;
 
-use crate::{Bits, Constraint, Encoder, Literal, Rng, Space, Variable, rng};
+use super::findings::{ANSWERS, Findings, Promise, Verdict, Watcher, insist};
+use crate::{Bits, Constraint, Encoder, Literal, Result, Rng, Space, Variable, rng};
+
+const PROMISES: &[Promise] = &[
+    ANSWERS,
+    ("spaces", "it takes at least one sort of space, small or large"),
+    ("layout", "layout() is the same at each call"),
+    ("round-trip", "decode(encode(point)) is the point, and no two points have the same bits"),
+    (
+        "groups",
+        "encode() keeps the groups of the layout, and what keeps them decodes to a point of the space",
+    ),
+    ("constraints", "the layout admits the bits of a point where the space admits the point, and only there"),
+];
 
 /// Checks what [`Encoder`] promises on binary, categorical, ordered and mixed spaces, without constraints and with each
 /// sort; with a single level, with a thousand; and on random ones.
 ///
 /// `make` answers `None` for a space that the encoder does not take.
+///
+/// # Panics
+/// With the first promise that is not kept.
 pub fn check_encoder<E: Encoder>(make: impl Fn(&Space) -> Option<E>) {
+    insist(examine_encoder(|space| Ok(make(space)), &|_| {}));
+}
+
+/// The same with a verdict for each promise instead of a panic.
+pub fn examine_encoder<E: Encoder>(
+    make: impl Fn(&Space) -> Result<Option<E>>,
+    watch: Watcher<'_>,
+) -> Vec<Verdict> {
+    let mut findings = Findings::new(PROMISES, watch);
     let spaces = spaces();
     let mut taken = 0;
     for space in &spaces {
-        let Some(encoder) = make(space) else { continue };
+        let Some(made) = findings.call("making it", || make(space)) else { break };
+        let Some(encoder) = made else { continue };
         taken += 1;
-        check_encoder_on(space, &encoder);
+        if examine(space, &encoder, &mut findings).is_none() {
+            break;
+        }
     }
-    assert!(taken > 0, "the encoder takes none of the {} spaces tried", spaces.len());
+    let count = spaces.len();
+    findings.ensure("spaces", taken > 0, || format!("the encoder takes none of the {count} spaces tried"));
+    findings.verdicts()
 }
 
 fn spaces() -> Vec<Space> {
@@ -30,7 +60,10 @@ fn spaces() -> Vec<Space> {
     ];
     let mixed = Space::new(mixed).expect("a valid space");
     let categorical = Space::new(vec![Variable::categorical("a", ["x", "y", "z"])]).expect("a valid space");
-    let mut spaces = vec![Space::binary(1), Space::binary(7), categorical, mixed.clone()];
+    let wide = Variable::categorical("wide", (0..200).map(|level| level.to_string()));
+    let wide = Space::new(vec![wide, Variable::binary("b")]).expect("a valid space");
+    let mut spaces =
+        vec![Space::binary(1), Space::binary(7), categorical, mixed.clone(), Space::binary(500), wide];
     let literals = |all: &[(usize, u32)]| all.iter().map(|&(i, level)| Literal::new(i, level)).collect();
     for (space, of) in [(Space::binary(7), [(0, 1), (3, 0), (6, 1)]), (mixed, [(0, 1), (1, 3), (2, 0)])] {
         let constraints = [
@@ -92,41 +125,50 @@ fn random_space(seed: u64) -> Space {
     space.with_constraints(constraints).expect("valid constraints")
 }
 
-fn check_encoder_on(space: &Space, encoder: &impl Encoder) {
+fn examine(space: &Space, encoder: &impl Encoder, findings: &mut Findings<'_>) -> Option<()> {
+    findings.call("layout()", || Ok(()))?;
     let layout = encoder.layout();
-    assert_eq!(layout, encoder.layout(), "layout() differs from call to call");
+    findings.ensure("layout", layout == encoder.layout(), || "layout() differs from call to call".to_owned());
     let mut rng = rng(2);
     let mut seen = BTreeSet::new();
-    for _ in 0..200 {
+    let tries = if layout.dimension() > 100 { 5 } else { 200 };
+    for _ in 0..tries {
         let point = space.random_point(&mut rng);
-        let bits = encoder.encode(&point).unwrap_or_else(|error| panic!("encode({point:?}): {error}"));
-        assert!(
-            layout.keeps_groups(&bits),
-            "encode({point:?}) gave {bits}, which its own layout does not admit"
-        );
-        assert_eq!(
-            space.admits(&point),
-            layout.admits(&bits),
-            "space and layout do not agree whether {point:?}, the bits {bits}, is admitted"
-        );
-        let back = encoder.decode(&bits).unwrap_or_else(|error| panic!("decode({bits}): {error}"));
-        assert_eq!(back, point, "decode(encode(point)) is another point");
+        let bits = findings.call(&format!("encode({point:?})"), || encoder.encode(&point))?;
+        let kept = findings.ensure("groups", layout.keeps_groups(&bits), || {
+            format!("encode({point:?}) gave {bits}, which its own layout does not admit")
+        });
+        if !kept {
+            return None;
+        }
+        findings.ensure("constraints", space.admits(&point) == layout.admits(&bits), || {
+            format!("space and layout do not agree whether {point:?}, the bits {bits}, is admitted")
+        });
+        let back = findings.call(&format!("decode({bits})"), || encoder.decode(&bits))?;
+        findings.ensure("round-trip", back == point, || {
+            format!("decode(encode(point)) is another point: {point:?} became {back:?}")
+        });
         seen.insert((bits, point));
 
         let bits = layout.random(&mut rng);
         let point = match encoder.decode(&bits) {
             Ok(point) => point,
-            Err(error) if layout.admits(&bits) => panic!("decode({bits}): {error}"),
             // Bits against the encoder's own rules stand for no point.
-            Err(_) => continue,
+            Err(_) if !layout.admits(&bits) => continue,
+            Err(error) => {
+                findings.note("groups", || format!("decode({bits}): {error}"));
+                return None;
+            }
         };
-        space.check(&point).unwrap_or_else(|error| panic!("decode({bits}) is outside the space: {error}"));
-        assert_eq!(
-            space.admits(&point),
-            layout.admits(&bits),
-            "space and layout do not agree whether {bits}, the point {point:?}, is admitted"
-        );
+        if let Err(error) = space.check(&point) {
+            findings.note("groups", || format!("decode({bits}) is outside the space: {error}"));
+            return None;
+        }
+        findings.ensure("constraints", space.admits(&point) == layout.admits(&bits), || {
+            format!("space and layout do not agree whether {bits}, the point {point:?}, is admitted")
+        });
     }
     let bits: BTreeSet<&Bits> = seen.iter().map(|(bits, _)| bits).collect();
-    assert_eq!(bits.len(), seen.len(), "two points have the same bits");
+    findings.ensure("round-trip", bits.len() == seen.len(), || "two points have the same bits".to_owned());
+    Some(())
 }

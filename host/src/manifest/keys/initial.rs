@@ -11,6 +11,10 @@ use super::{Key, KeyPath, Reader, described};
 pub struct Initial {
     /// How the points are chosen.
     pub design: Design,
+    /// A table of points, with or without their values: as the manifest names it, from its folder; in a plan, as the copy
+    /// in the run's folder is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<String>,
 }
 
 /// How the first points are chosen.
@@ -25,11 +29,16 @@ pub enum Design {
 }
 
 /// The keys of `initial`.
-const KEYS: &[&str] = &["design"];
+const KEYS: &[&str] = &["design", "points"];
 
 impl Initial {
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The way to `points`.
+    pub fn points_path() -> KeyPath {
+        KeyPath::root().join("initial").join("points")
     }
 }
 
@@ -49,7 +58,18 @@ impl Key for Initial {
                 None
             }
         });
-        Some(Self { design: design? })
+        let points = keys.get("points").filter(|value| !value.is_null()).map(|value| {
+            let points = value.as_str().filter(|path| !path.is_empty()).map(str::to_owned);
+            if points.is_none() {
+                reader.wrong_type("points", &Self::points_path(), value, "the name of a CSV file");
+            }
+            points
+        });
+        // Without the key there is no table; one that cannot be read is a mistake.
+        if points == Some(None) {
+            return None;
+        }
+        Some(Self { design: design?, points: points.flatten() })
     }
 
     fn stand_in() -> Self {
@@ -61,8 +81,14 @@ impl Key for Initial {
             json!({ "enum": ["uniform", "balanced"], "default": "uniform" }),
             "Every point that the constraints admit alike (uniform, the default), or each level about equally often.",
         );
+        let points = described(
+            json!({ "type": ["string", "null"] }),
+            "A CSV file of points, from the manifest's folder: a column for each variable, and `value`, `status` or \
+             `reason` where they are known. Known values are not evaluated again, the others come first.",
+        );
+        let properties = json!({ "design": design, "points": points });
         described(
-            json!({ "type": "object", "properties": { "design": design }, "additionalProperties": false }),
+            json!({ "type": "object", "properties": properties, "additionalProperties": false }),
             "Which points come first, before there is anything to learn from; `budget.initial` says how many.",
         )
     }
@@ -84,7 +110,7 @@ mod tests {
     fn what_a_plan_writes_is_what_it_reads() {
         assert_eq!(read("{}"), Ok(Initial::default()));
         for design in [Design::Uniform, Design::Balanced] {
-            let initial = Initial { design };
+            let initial = Initial { design, points: Some("data/known.csv".to_owned()) };
             let written = serde_json::to_string(&json!({ "initial": initial })).unwrap();
             assert_eq!(read(&written), Ok(initial));
         }
@@ -93,8 +119,12 @@ mod tests {
     #[test]
     fn a_design_that_nobody_knows_is_told() {
         assert_eq!(
-            read("initial: { design: sobol, seed: 1 }"),
-            Err(vec!["unknown key `seed`".to_owned(), "`design` must be `uniform` or `balanced`".to_owned()])
+            read("initial: { design: sobol, seed: 1, points: [] }"),
+            Err(vec![
+                "unknown key `seed`".to_owned(),
+                "`design` must be `uniform` or `balanced`".to_owned(),
+                "`points` is a list, not the name of a CSV file".to_owned()
+            ])
         );
     }
 }

@@ -25,6 +25,12 @@ impl Settings {
         let tenure = Tenure { least: n / 100 + 1, most: n / 100 + 10 };
         Self { tenure, patience: 2 * n, idle_walks: (2 * n / 5).max(40) }
     }
+
+    /// For `n` bits under rules, whose moves take longer, and where far fewer walks find the best known value: in one of
+    /// the first four of nearly every search of groups, of "exactly" and "at most" among 125 to 200 bits.
+    pub fn under_rules(n: usize) -> Self {
+        Self { patience: n as u64, idle_walks: (n as u64 / 12).max(16), ..Self::of_dimension(n) }
+    }
 }
 
 /// The best points that are kept for crossings.

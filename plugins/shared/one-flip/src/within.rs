@@ -10,7 +10,7 @@ use shared_rules::{Broken, Flips, Place, Rules};
 use crate::walk::{Tenure, scaled};
 
 /// How many single moves that break a rule are tried with every partner.
-const FIRSTS: usize = 6;
+const FIRSTS: usize = 3;
 
 /// Walks on one function under one set of rules.
 pub struct Walker<'f> {
@@ -19,7 +19,12 @@ pub struct Walker<'f> {
     pairs: Vec<f64>,
     /// What the function gains when a bit goes from 0 to 1.
     slopes: Vec<f64>,
+    /// What each single move gains.
+    gains: Vec<f64>,
+    rules: &'f Rules,
     place: Place<'f>,
+    /// The bits that the rules leave one value.
+    fixed: Vec<usize>,
     /// The move from which a bit may be turned to again.
     free_from: Vec<u64>,
     /// What an improvement has to gain: far above what rounding can do to a gain.
@@ -42,7 +47,9 @@ impl<'f> Walker<'f> {
         let reach = rows.zip(f.linear()).map(|(row, b)| b.abs() + row.iter().map(|a| a.abs()).sum::<f64>());
         let least = 1e-12 * reach.fold(0.0, f64::max);
         let place = Place::new(rules, bits);
-        let mut walker = Self { f, pairs, slopes: vec![0.0; n], place, free_from: vec![0; n], least };
+        let fixed = (0..n).filter(|&i| rules.fixed()[i].is_some()).collect();
+        let (slopes, gains, free_from) = (vec![0.0; n], vec![0.0; n], vec![0; n]);
+        let mut walker = Self { f, pairs, slopes, gains, rules, place, fixed, free_from, least };
         walker.set(bits);
         walker
     }
@@ -117,56 +124,89 @@ impl<'f> Walker<'f> {
 
     /// The best move that is allowed, to bits that are free at this move or with a gain below `aspired`; of several the
     /// first after a place that follows from `word`.
-    fn best(&self, word: u32, moves: u64, aspired: f64) -> Option<Step> {
+    fn best(&mut self, word: u32, moves: u64, aspired: f64) -> Option<Step> {
+        self.update_gains();
         let n = self.slopes.len();
         let mut best: Option<Step> = None;
+        let mut lowest = f64::INFINITY;
         // The single moves that break a rule, the lowest gains first.
         let mut firsts: [Option<(Step, Broken)>; FIRSTS] = [None; FIRSTS];
+        let mut last = f64::INFINITY;
         let start = scaled(word, n as u64) as usize;
-        for bit in (start..n).chain(0..start) {
-            let Some(flips) = self.place.single(bit) else { continue };
-            let gain = self.gain(&flips);
-            let free = self.free_from[bit] <= moves || gain < aspired;
-            let below = |other: Option<f64>| other.is_none_or(|other| gain < other);
-            let may_be_best = free && below(best.map(|step| step.gain));
-            let may_be_first = self.free_from[bit] <= moves && below(firsts[FIRSTS - 1].map(|f| f.0.gain));
-            if !may_be_best && !may_be_first || gain.is_nan() {
-                continue;
-            }
-            match self.place.breaks(&flips) {
-                None if may_be_best => best = Some(Step { gain, flips }),
-                Some(broken) if may_be_first => {
-                    let at = firsts.partition_point(|f| f.is_some_and(|f| f.0.gain <= gain));
-                    firsts[at..].rotate_right(1);
-                    firsts[at] = Some((Step { gain, flips }, broken));
+        for bits in [start..n, 0..start] {
+            for bit in bits {
+                let gain = self.gains[bit];
+                // Nearly all are left here.
+                if gain >= lowest && gain >= last || gain == f64::INFINITY {
+                    continue;
                 }
-                _ => {}
+                let free = self.free_from[bit] <= moves;
+                if !free && (gain >= aspired || gain >= lowest) {
+                    continue;
+                }
+                let Some(flips) = self.place.single(bit) else { continue };
+                match self.place.breaks(&flips) {
+                    None if gain < lowest => (lowest, best) = (gain, Some(Step { gain, flips })),
+                    Some(broken) if free && gain < last => {
+                        let at = firsts.partition_point(|f| f.is_some_and(|f| f.0.gain <= gain));
+                        firsts[at..].rotate_right(1);
+                        firsts[at] = Some((Step { gain, flips }, broken));
+                        last = firsts[FIRSTS - 1].map_or(f64::INFINITY, |f| f.0.gain);
+                    }
+                    _ => {}
+                }
             }
         }
         for (first, broken) in firsts.into_iter().flatten() {
-            self.place.exchanges(first.flips, broken, |bit, flips| {
-                let gain = self.gain(&flips);
+            self.place.mending(broken, |bit| {
+                let gain = first.gain + self.gains[bit] + self.between(&first.flips, bit);
                 let free = self.free_from[bit] <= moves || gain < aspired;
-                if free && best.is_none_or(|best| gain < best.gain) && self.place.allows(&flips) {
-                    best = Some(Step { gain, flips });
+                if free
+                    && gain < lowest
+                    && let Some(flips) = self.place.exchange(first.flips, bit)
+                    && self.place.allows(&flips)
+                {
+                    (lowest, best) = (gain, Some(Step { gain, flips }));
                 }
             });
         }
         best
     }
 
-    /// Σ dᵢ slopeᵢ + Σ dᵢ dⱼ aᵢⱼ over the bits that are turned over, where d is 1 for a bit that is set and −1 for one that is
-    /// cleared.
-    fn gain(&self, flips: &Flips) -> f64 {
+    /// What each single move gains; infinity where there is none.
+    fn update_gains(&mut self) {
         let n = self.slopes.len();
         let bits = self.place.bits();
-        let sign = |i: usize| if bits[i] { -1.0 } else { 1.0 };
-        let mut gain = 0.0;
-        for (k, &i) in flips.bits().iter().enumerate() {
-            let before = flips.bits()[..k].iter().map(|&j| sign(j) * self.pairs[i * n + j]);
-            gain += sign(i) * before.fold(self.slopes[i], |slope, a| slope + a);
+        for ((gain, &slope), &bit) in self.gains.iter_mut().zip(&self.slopes).zip(bits.iter()) {
+            *gain = if bit { -slope } else { slope };
         }
-        gain
+        for (at, group) in self.rules.groups().iter().enumerate() {
+            let set = self.place.chosen(at);
+            let (clearing, row) = (self.slopes[set], &self.pairs[set * n..(set + 1) * n]);
+            for i in group.clone() {
+                self.gains[i] = self.slopes[i] - clearing - row[i];
+            }
+            self.gains[set] = f64::INFINITY;
+        }
+        self.fixed.iter().for_each(|&i| self.gains[i] = f64::INFINITY);
+    }
+
+    /// What a single move to `bit` gains more where the bits of `first` are turned over before it.
+    fn between(&self, first: &Flips, bit: usize) -> f64 {
+        let n = self.slopes.len();
+        let bits = self.place.bits();
+        let chosen = self.rules.group_of(bit).map(|group| self.place.chosen(group));
+        let mut sum = 0.0;
+        for &i in first.bits() {
+            let row = &self.pairs[i * n..(i + 1) * n];
+            let pair = match chosen {
+                None if bits[bit] => -row[bit],
+                None => row[bit],
+                Some(set) => row[bit] - row[set],
+            };
+            sum += if bits[i] { -pair } else { pair };
+        }
+        sum
     }
 
     fn make(&mut self, flips: &Flips) {
@@ -179,5 +219,70 @@ impl<'f> Walker<'f> {
             }
         }
         self.place.make(flips);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plugin_api::rng;
+
+    const TENURE: Tenure = Tenure { least: 1, most: 5 };
+
+    fn after(bits: &Bits, flips: &Flips) -> Bits {
+        let mut bits = bits.clone();
+        flips.bits().iter().for_each(|&bit| bits.flip(bit));
+        bits
+    }
+
+    #[test]
+    fn gains_stay_the_differences_of_values_and_every_move_keeps_the_rules() {
+        let mut exchanges = 0;
+        for number in 0..100 {
+            let problem = golden_constrained::problem(number);
+            let f = problem.quadratic().unwrap();
+            let rules = Rules::of(problem.layout()).unwrap();
+            let rng = &mut rng(number);
+            let mut walker = Walker::new(f, &rules, &rules.random(rng).unwrap());
+            for moves in 0..30 {
+                let Some(step) = walker.best(rng.next_u64() as u32, moves, f64::NEG_INFINITY) else { break };
+                let here = walker.bits().clone();
+                let there = after(&here, &step.flips);
+                let gain = f.value(&there) - f.value(&here);
+                assert!((step.gain - gain).abs() <= 1e-10 * f.magnitude(), "{} and {gain}", step.gain);
+                assert!(rules.admit(&there));
+                exchanges += usize::from(step.flips.bits().len() > 2);
+                walker.make(&step.flips);
+                step.flips.bits().iter().for_each(|&bit| walker.free_from[bit] = moves + 3);
+                assert_eq!(*walker.bits(), there);
+            }
+        }
+        assert!(exchanges > 20, "{exchanges}");
+    }
+
+    #[test]
+    fn a_descent_ends_where_no_single_move_gains_and_a_walk_no_higher_than_it_began() {
+        for number in 0..100 {
+            let problem = golden_constrained::problem(number);
+            let f = problem.quadratic().unwrap();
+            let rules = Rules::of(problem.layout()).unwrap();
+            let rng = &mut rng(number);
+            let start = rules.random(rng).unwrap();
+            let mut walker = Walker::new(f, &rules, &start);
+            walker.descend_while(&|| true);
+            let end = walker.bits().clone();
+            assert!(f.value(&end) <= f.value(&start) && rules.admit(&end));
+            let place = Place::new(&rules, &end);
+            for flips in
+                (0..end.len()).filter_map(|bit| place.single(bit)).filter(|flips| place.allows(flips))
+            {
+                assert!(f.value(&after(&end, &flips)) >= f.value(&end) - 1e-10 * f.magnitude());
+            }
+            for most in [0, 1, 7] {
+                let mut bits = start.clone();
+                let moves = walker.walk_while(&mut bits, TENURE, 100, most, rng, &|| true);
+                assert!(moves <= most && f.value(&bits) <= f.value(&start) && rules.admit(&bits));
+            }
+        }
     }
 }

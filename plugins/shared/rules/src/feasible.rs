@@ -31,10 +31,15 @@ impl Rules {
 
     /// [`near`](Self::near) where the bits that are `firm` are decided before the others.
     pub fn near_most(&self, wish: &[bool], firm: impl Fn(usize) -> bool, rng: &mut Rng) -> Result<Bits> {
-        let mut order: Vec<usize> =
-            (0..self.dimension()).filter(|&bit| self.fixed()[bit].is_none()).collect();
+        let mut order: Vec<usize> = (0..self.dimension()).collect();
         shuffle(&mut order, rng);
         order.sort_by_key(|&bit| !firm(bit));
+        self.near_in_order(wish, order, rng)
+    }
+
+    /// [`near`](Self::near) with the bits decided in this order, which has each of them.
+    pub fn near_in_order(&self, wish: &[bool], mut order: Vec<usize>, rng: &mut Rng) -> Result<Bits> {
+        order.retain(|&bit| self.fixed()[bit].is_none());
         let mut partial = Partial::from_rules(self);
         let mark = partial.mark();
         let mut failures = vec![0u64; self.dimension()];

@@ -9,9 +9,11 @@ mod feasible; // points, by a complete search
 mod fold; // rules as terms of a function
 mod partial; // some bits decided, and what follows
 mod place; // a point, and the moves from it
+mod sample; // many points
 mod sums; // rules as sums
 
 pub use fold::{Folded, Multipliers, folded};
 pub use partial::Partial;
 pub use place::{Broken, Flips, Place};
+pub use sample::points;
 pub use sums::{Rules, Sum, known};

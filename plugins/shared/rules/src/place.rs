@@ -15,6 +15,7 @@ pub struct Flips {
 }
 
 impl Flips {
+    #[inline]
     fn of(bits: &[usize]) -> Self {
         let mut flips = Self { bits: [0; 4], count: bits.len() };
         flips.bits[..bits.len()].copy_from_slice(bits);
@@ -22,6 +23,7 @@ impl Flips {
     }
 
     /// Both moves; none where they turn over the same bit.
+    #[inline]
     fn and(self, other: Self) -> Option<Self> {
         let mut both = self;
         for &bit in other.bits() {
@@ -35,6 +37,7 @@ impl Flips {
     }
 
     /// Which bits.
+    #[inline]
     pub fn bits(&self) -> &[usize] {
         &self.bits[..self.count]
     }
@@ -84,12 +87,14 @@ impl<'r> Place<'r> {
     }
 
     /// The point.
+    #[inline]
     pub fn bits(&self) -> &Bits {
         &self.bits
     }
 
     /// The single move to the other value of `bit`: for one of a group that is clear, to choose it. None where the rules
     /// leave it one value, and for the bit that is chosen.
+    #[inline]
     pub fn single(&self, bit: usize) -> Option<Flips> {
         if self.rules.fixed()[bit].is_some() {
             return None;
@@ -102,11 +107,13 @@ impl<'r> Place<'r> {
     }
 
     /// Whether all rules are kept after this.
+    #[inline]
     pub fn allows(&self, flips: &Flips) -> bool {
         self.breaks(flips).is_none()
     }
 
     /// A rule that would be broken after this.
+    #[inline]
     pub fn breaks(&self, flips: &Flips) -> Option<Broken> {
         let sign = |bit: usize| if self.bits[bit] { -1.0 } else { 1.0 };
         for (k, &bit) in flips.bits().iter().enumerate() {
@@ -134,6 +141,7 @@ impl<'r> Place<'r> {
     }
 
     /// Whether a constraint would be broken by a sum, which `flips` lead to.
+    #[inline]
     fn broken(&self, sum: usize, value: f64, flips: &Flips) -> Option<Broken> {
         let rule = &self.rules.sums()[sum];
         let value = match rule.is_close(value) {
@@ -143,16 +151,11 @@ impl<'r> Place<'r> {
         (!rule.allows(value)).then(|| Broken { sum, high: value > rule.most() })
     }
 
-    /// Calls `visit` with `first`, which alone breaks a rule, together with each single move that takes the rule's sum back
-    /// towards its limits, and with the bit that this one turns to: a free one, or the one chosen. What else both break is
-    /// for [`allows`](Self::allows) to say.
-    pub fn exchanges(&self, first: Flips, broken: Broken, mut visit: impl FnMut(usize, Flips)) {
+    /// Calls `visit` with the bit that each single move turns to (a free one, or one to be chosen) which takes the sum of a
+    /// rule that `first` alone breaks back towards its limits. What both together break is for [`allows`](Self::allows) to
+    /// say.
+    pub fn mending(&self, broken: Broken, mut visit: impl FnMut(usize)) {
         let Broken { sum, high } = broken;
-        let mut with = |place: &Self, bit: usize| {
-            if let Some(both) = place.single(bit).and_then(|second| first.and(second)) {
-                visit(bit, both);
-            }
-        };
         for &(bit, level, weight) in self.rules.sums()[sum].terms() {
             let holds = self.bits[bit] == level;
             // A term lowers the sum by ceasing to hold where its weight is positive, or by beginning to.
@@ -160,10 +163,25 @@ impl<'r> Place<'r> {
                 continue;
             }
             match self.rules.group_of(bit).filter(|_| self.bits[bit]) {
-                None => with(self, bit),
-                Some(group) => self.rules.groups()[group].clone().for_each(|other| with(self, other)),
+                None => visit(bit),
+                Some(group) => {
+                    self.rules.groups()[group].clone().filter(|&other| other != bit).for_each(&mut visit)
+                }
             }
         }
+    }
+
+    /// A move together with the single one to `bit`; none where there is no such move, or where both are about the same bit
+    /// or group.
+    #[inline]
+    pub fn exchange(&self, first: Flips, bit: usize) -> Option<Flips> {
+        self.single(bit).and_then(|second| first.and(second))
+    }
+
+    /// The bit that is set in a group.
+    #[inline]
+    pub fn chosen(&self, group: usize) -> usize {
+        self.chosen[group]
     }
 
     /// Makes a move that is allowed.
@@ -231,7 +249,7 @@ mod tests {
                     Some(broken) => {
                         assert!(!rules.admit(&after(place.bits(), &single)));
                         let mut both = Vec::new();
-                        place.exchanges(single, broken, |_, flips| both.push(flips));
+                        place.mending(broken, |bit| both.extend(place.exchange(single, bit)));
                         for flips in both {
                             let kept = rules.admit(&after(place.bits(), &flips));
                             assert_eq!(place.allows(&flips), kept);
@@ -264,7 +282,7 @@ mod tests {
             let Some(single) = place.single(bit) else { continue };
             let broken = place.breaks(&single).expect("every position is taken");
             let mut both = Vec::new();
-            place.exchanges(single, broken, |_, flips| both.push(flips));
+            place.mending(broken, |bit| both.extend(place.exchange(single, bit)));
             let allowed: Vec<Flips> = both.into_iter().filter(|flips| place.allows(flips)).collect();
             assert_eq!(allowed.len(), 1);
             place.make(&allowed[0]);

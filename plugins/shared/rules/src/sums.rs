@@ -76,21 +76,25 @@ impl Rules {
     }
 
     /// The one-hot groups.
+    #[inline]
     pub fn groups(&self) -> &[Range<usize>] {
         self.layout.groups()
     }
 
     /// The place of the bit's group.
+    #[inline]
     pub fn group_of(&self, bit: usize) -> Option<usize> {
         self.group_of[bit]
     }
 
     /// The bits that have one value in every point that keeps the rules.
+    #[inline]
     pub fn fixed(&self) -> &[Option<bool>] {
         &self.fixed
     }
 
     /// All sums: those of the constraints, then those of the groups.
+    #[inline]
     pub fn sums(&self) -> &[Sum] {
         &self.sums
     }
@@ -101,6 +105,7 @@ impl Rules {
     }
 
     /// The sums that `bit` stands in, each with what setting it adds.
+    #[inline]
     pub fn of_bit(&self, bit: usize) -> &[(usize, f64)] {
         &self.of_bit[bit]
     }
@@ -153,10 +158,12 @@ impl Sum {
         let size: f64 = terms.iter().map(|(_, _, weight)| weight.abs()).sum();
         let whole = size < EXACT && terms.iter().all(|(_, _, weight)| weight.trunc() == *weight);
         let heaviest = terms.iter().fold(0.0, |most: f64, (_, _, weight)| most.max(weight.abs()));
+        let (least, most) = if whole { (least.ceil(), most.floor()) } else { (least, most) };
         Self { terms, least, most, heaviest, rounding: if whole { 0.0 } else { 1e-10 * size } }
     }
 
     /// Bit, level and weight of each term.
+    #[inline]
     pub fn terms(&self) -> &[(usize, bool, f64)] {
         &self.terms
     }
@@ -180,6 +187,11 @@ impl Sum {
         self.rounding
     }
 
+    /// Whether all its values are whole numbers.
+    pub fn is_whole(&self) -> bool {
+        self.rounding == 0.0
+    }
+
     /// The sum at a point, added up in order.
     pub fn at(&self, bit: impl Fn(usize) -> bool) -> f64 {
         let holding = self.terms.iter().filter(|&&(index, level, _)| bit(index) == level);
@@ -187,11 +199,13 @@ impl Sum {
     }
 
     /// Whether a sum is within the limits.
+    #[inline]
     pub fn allows(&self, sum: f64) -> bool {
         self.least <= sum && sum <= self.most
     }
 
     /// Whether a sum that was kept up to date is so near a limit that only adding it up in order tells.
+    #[inline]
     pub(crate) fn is_close(&self, sum: f64) -> bool {
         self.rounding > 0.0
             && ((sum - self.least).abs() <= self.rounding || (sum - self.most).abs() <= self.rounding)
