@@ -10,6 +10,9 @@ use shared_semidefinite::relax_within;
 use crate::options::Options;
 use crate::portfolio::{Certificate, Limits, MOST_BITS_OF_ROOF, SWEEPS, TOLERANCE, most_sweeps};
 
+/// Sweeps of all rounds: draws with a few large coefficients would take five times as many for the last digits.
+const MOST_SWEEPS: u64 = 200;
+
 /// Minimizes `f`, whose coefficients add up to a finite number, among the points that keep the rules.
 ///
 /// One tabu walk among these points from near `start`; then a bound by the semidefinite relaxation with the rules folded in;
@@ -104,7 +107,7 @@ fn rounding(f: &Quadratic) -> f64 {
 /// The bound of all points that keep the rules, as far as time allows.
 fn semidefinite_bound(f: &Quadratic, rules: &Rules, limits: &Limits, rng: &mut Rng) -> Result<Option<f64>> {
     let part = Reduced::new(f, rules.fixed().to_vec());
-    let most = most_sweeps(part.function.dimension());
+    let most = most_sweeps(part.function.dimension()).min(MOST_SWEEPS);
     let more = |done: u64| done < most && limits.share_is_left(SWEEPS);
     let found = relax_within(&part.function, &rules.rest(rules.fixed()), TOLERANCE, rng, more)?;
     let bound = found.lower_bound_while(|| limits.share_is_left(0.95));
