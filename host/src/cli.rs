@@ -6,13 +6,15 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use plugin_api::Kind;
 
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
 use crate::paint::Color;
 use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
-use crate::run::PATIENCE;
+use crate::run::{Limits, PATIENCE};
+use crate::skeleton::Language;
 
 /// Combinatorial Bayesian optimization from the command line.
 ///
@@ -89,6 +91,13 @@ acquisition function. The columns are listed in host/REPORT.md.
 Examples:
   host export results/ising/first --format parquet
   host export results/ising/first --format csv --output tables";
+
+const NEW_HELP: &str = "\
+Examples:
+  host plugins new benchmark knapsack                  in Rust
+  host plugins new benchmark knapsack --lang python    a decorated function
+  host plugins new solver my-own --lang c --path ~/plugins
+The commands to go on with are printed.";
 
 const CHECK_HELP: &str = "\
 Examples:
@@ -228,6 +237,28 @@ pub struct TrialArguments {
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,
+    /// What ends the trial's process.
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+/// When a trial's process is ended and started again.
+#[derive(Debug, Args)]
+pub struct LimitArguments {
+    /// Restart a trial whose process has said nothing for this many seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
+    pub patience: Seconds,
+    /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
+    /// place it has failed [default: no limit].
+    #[arg(long, value_name = "SECONDS")]
+    pub step_timeout: Option<Seconds>,
+}
+
+impl LimitArguments {
+    /// The same, for who watches over trials.
+    pub fn limits(&self) -> Limits {
+        Limits { patience: self.patience.0, step_timeout: self.step_timeout.map(|limit| limit.0) }
+    }
 }
 
 /// A manifest.
@@ -285,13 +316,9 @@ pub struct RunArguments {
     /// Stop all trials when one has failed.
     #[arg(long)]
     pub fail_fast: bool,
-    /// Restart a trial whose process has said nothing for this many seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
-    pub patience: Seconds,
-    /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
-    /// place it has failed [default: no limit].
-    #[arg(long, value_name = "SECONDS")]
-    pub step_timeout: Option<Seconds>,
+    /// What ends a trial's process.
+    #[command(flatten)]
+    pub limits: LimitArguments,
     /// How many trials at a time [default: one for each core].
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
@@ -350,6 +377,9 @@ pub struct SolveArguments {
     /// Ask each solver to stop after this many of its own steps: cuts, sweeps, points.
     #[arg(long, value_name = "N")]
     pub work_limit: Option<u64>,
+    /// Be the process of the solvers, for what is left after this many pairs of file and solver.
+    #[arg(long, value_name = "N", hide = true)]
+    pub attached: Option<usize>,
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
@@ -397,6 +427,12 @@ pub enum PluginsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make the folder of a plugin of your own: source, test, an experiment with it, a schema for editors.
+    ///
+    /// It works as it stands, anywhere on this machine, and explains itself: an objective that packs items, an encoder, a
+    /// model or a solver, to put your own in its place.
+    #[command(after_help = NEW_HELP)]
+    New(NewArguments),
     /// Check a built plugin against the contract of its kind: a verdict on each promise, with the reason.
     ///
     /// Options (defaults, unknown names, limits), determinism, sizes, bounds beside exhaustive search, groups and constraints,
@@ -404,6 +440,56 @@ pub enum PluginsCommand {
     /// Exit codes: 0 every promise is kept, 1 one is not, 2 there is no such plugin.
     #[command(after_help = CHECK_HELP)]
     Check(CheckArguments),
+}
+
+/// The plugin to be.
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// `benchmark` (an objective), `encoder`, `surrogate` or `solver`.
+    #[arg(value_name = "KIND", value_enum, hide_possible_values = true)]
+    pub kind: NewKind,
+    /// Its name in manifests: small letters, digits and -.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Where the new folder KIND-NAME goes [default: the current folder].
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// `rust` for all kinds, `c` for objectives and solvers, `python` for objectives.
+    #[arg(
+        long,
+        value_name = "LANGUAGE",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub lang: Language,
+    /// The folder `plugin-api` of a checkout, for Rust [default: what this program was built from].
+    #[arg(long, value_name = "DIR")]
+    pub api: Option<PathBuf>,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+}
+
+/// The kinds of plugins, as words of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum NewKind {
+    Benchmark,
+    Encoder,
+    Surrogate,
+    Solver,
+}
+
+impl From<NewKind> for Kind {
+    fn from(kind: NewKind) -> Self {
+        match kind {
+            NewKind::Benchmark => Self::Benchmark,
+            NewKind::Encoder => Self::Encoder,
+            NewKind::Surrogate => Self::Surrogate,
+            NewKind::Solver => Self::Solver,
+        }
+    }
 }
 
 /// What to check, and how.

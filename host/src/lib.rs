@@ -15,6 +15,7 @@ pub mod plugins;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod skeleton;
 pub mod solve;
 pub mod trial;
 

@@ -114,6 +114,26 @@ pub(crate) fn time(seconds: Option<f64>) -> String {
     }
 }
 
+/// As much of a point's description as fits on a line.
+pub(crate) fn cut(description: &str) -> String {
+    const MOST: usize = 200;
+    match description.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &description[..end]),
+        None => description.to_owned(),
+    }
+}
+
+/// A time for people: two units at most.
+pub(crate) fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3600..172_800 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{} days {} h", seconds / 86_400, seconds / 3600 % 24),
+    }
+}
+
 /// A plugin with options as on the command line: `psr[steps=10,polish=none]`.
 pub(crate) fn plugin<'o>(name: &str, options: impl Iterator<Item = (&'o String, &'o Json)>) -> String {
     let word = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -143,10 +163,19 @@ mod tests {
     }
 
     #[test]
+    fn long_times_have_two_units_at_most() {
+        assert_eq!(
+            [0.4, 59.4, 61.0, 7384.0, 200_000.0].map(duration),
+            ["0 s", "59 s", "1 min 1 s", "2 h 3 min", "2 days 7 h"]
+        );
+    }
+
+    #[test]
     fn times_have_a_unit_that_fits() {
         assert_eq!(
             [2e-5, 0.0123, 3.0].map(|s| time(Some(s))),
             ["20.0 µs".to_owned(), "12.30 ms".into(), "3.00 s".into()]
         );
+        assert_eq!([0.0, -0.0, -1e-12].map(|s| time(Some(s))), ["0.0 µs", "0.0 µs", "0.0 µs"]);
     }
 }

@@ -18,6 +18,7 @@ const LEVELS: &[&[&str]] = &[
     &["record"],
     &["plan"],
     &["plugins", "manifest"],
+    &["skeleton"],
     &["clock", "diagnostic", "feasible", "files", "parallel", "text"],
     &["paint"],
 ];

@@ -179,8 +179,9 @@ fn words(page: &str) -> String {
         (r"(?s)<svg\b.*?</svg>", ""),
         (r"(?s)<(style|script|title)\b.*?</(style|script|title)>", ""),
         (r"</(td|th)>", " | "),
+        (r"</dt>", ": "),
         (r"</(span|section|div)>", " "),
-        (r"</(p|h1|h2|h3|li|tr|legend|label|summary|pre|caption)>", "\n"),
+        (r"</(p|h1|h2|h3|li|tr|dd|legend|label|summary|pre|caption)>", "\n"),
         (r"<[^>]+>", ""),
         (r" \| *\n", "\n"),
         (r"[ \t]+", " "),
@@ -241,7 +242,7 @@ fn runs_stand_beside_each_other_and_the_page_may_go_elsewhere() {
     let (one, two) = (recorded::write(&before, &PLAIN), recorded::write(&after, &PLAIN));
     report(&[&one, &two], &[]);
     let page = std::fs::read_to_string(folder.path().join("comparison/report.html")).unwrap();
-    let verdict = words(&page).lines().take(18).collect::<Vec<_>>().join("\n");
+    let verdict = words(&page).lines().take(21).collect::<Vec<_>>().join("\n");
     assert_snapshot!("two runs beside each other", verdict);
     assert!(!one.join("report.html").exists());
 
@@ -250,6 +251,45 @@ fn runs_stand_beside_each_other_and_the_page_may_go_elsewhere() {
     let made: Vec<_> = std::fs::read_dir(file.parent().unwrap()).unwrap().collect();
     assert_eq!(made.len(), 1);
     assert!(file.is_file());
+}
+
+/// Changes the plan of a recorded run.
+fn with_plan(run: &Path, change: impl Fn(&mut Json)) {
+    let path = run.join("plan.yaml");
+    let mut plan: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    change(&mut plan);
+    std::fs::write(path, plan.to_string()).unwrap();
+}
+
+#[test]
+fn what_differs_between_runs_is_said_and_what_cannot_be_compared_is_not() {
+    let _snapshots = snapshots::in_folder("reports");
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let runs = ["one", "two", "three"].map(|name| recorded::write(&at(name), &PLAIN));
+    for (run, l1) in runs.iter().zip([0.0, 0.01, 0.01]) {
+        with_plan(run, |plan| plan["penalty"] = serde_json::json!({ "l1": l1 }));
+    }
+    with_plan(&runs[2], |plan| {
+        plan["methods"]["psr"] = serde_json::json!({ "solver": { "options": { "steps": 9 } } })
+    });
+    let identity = std::fs::read_to_string(runs[2].join("identity.json")).unwrap();
+    std::fs::write(runs[2].join("identity.json"), identity.replace("abab", "cdcd")).unwrap();
+    let apart = report(&[&runs[0], &runs[1]], &["--output", at("a").to_str().unwrap()]);
+    let close = report(&[&runs[1], &runs[2]], &["--output", at("b").to_str().unwrap()]);
+    let shown = format!("{apart}\n{close}").replace(folder.path().to_str().unwrap(), "[folder]");
+    assert_snapshot!("what differs between runs", shown);
+    let summary = |name: &str| -> Json {
+        serde_json::from_slice(&std::fs::read(at(name).join("summary.json")).unwrap()).unwrap()
+    };
+    // Methods of one run meet each other at two dimensions; those of the other run, only where λ is the same.
+    let pairs = |name: &str| summary(name)["comparisons"].as_array().unwrap().len();
+    assert_eq!((pairs("a"), pairs("b")), (2 * 2, 6 * 2));
+    assert_eq!(summary("a")["methods"][0]["experiment"], "recorded, l1 = 0.0");
+    let page = std::fs::read_to_string(at("a").join("report.html")).unwrap();
+    let words = words(&page);
+    let (from, to) = (words.find("What differs").unwrap(), words.find("The best point").unwrap());
+    assert_snapshot!("what differs on the page", &words[from..to]);
 }
 
 #[test]
@@ -538,7 +578,7 @@ fn progress_is_json_where_that_is_asked_for_and_nothing_where_quiet() {
     let said = run("json", &["--log-format", "json"]);
     let said: Vec<Json> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let words: Vec<&str> = said.iter().map(|line| line["progress"].as_str().unwrap()).collect();
-    assert_eq!(words, ["begins", "trial-begins", "trial-ends", "ends"]);
+    assert_eq!(words, ["begins", "trial-begins", "trial-ends", "ends", "reported"]);
     assert_eq!(said[2]["trial"], "annealing-seed1");
     let last = &said[3];
     assert_eq!((&last["done"], &last["trials"], &last["evaluations"]), (&1.into(), &1.into(), &5.into()));

@@ -1,9 +1,11 @@
 //! Many tiny trials: the host's memory does not grow with their number, and no trial's with the size of its plan.
 //!
-//! `HOST_SOAK_TRIALS=10000 cargo test --release -p host --test soak` runs ten thousand.
+//! `HOST_SOAK_TRIALS=10000 cargo test --release -p host --test soak -- --nocapture` runs ten thousand, and reports as many.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
+#[path = "support/recorded.rs"]
+mod recorded;
 mod support;
 
 use std::collections::BTreeSet;
@@ -98,4 +100,29 @@ fn memory_stays_flat_over_many_trials() {
     println!("{few} bytes at most with a tenth of the trials, {many} with all");
     assert!(many < 200_000_000, "{many} bytes");
     assert!(many < few + 50_000_000, "{few} bytes with a tenth of the trials, {many} with all");
+}
+
+/// The time is said and not judged: it depends on the machine. host/REPORT.md has what was measured.
+#[test]
+fn a_report_of_many_trials_takes_little_memory_and_has_a_page_that_opens() {
+    let many: u64 = std::env::var("HOST_SOAK_TRIALS").map_or(200, |count| count.parse().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    // Two methods at two dimensions, with shadows, predictions, effects and failures.
+    let run = recorded::write_many(folder.path(), &recorded::PLAIN, (many / 4, 27));
+    let begun = Instant::now();
+    let mut host = command(&["report", run.to_str().unwrap()]);
+    let mut host = host.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let mut most = 0;
+    while host.try_wait().unwrap().is_none() {
+        most = most.max(peak(host.id()));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(host.wait().unwrap().success());
+    let page = run.join("report.html").metadata().unwrap().len();
+    println!(
+        "{many} trials of 27 evaluations: {:?}, {most} bytes at most, a page of {page}",
+        begun.elapsed()
+    );
+    assert!(most < 500_000_000, "{most} bytes");
+    assert!(page < 3_000_000, "{page} bytes");
 }

@@ -1,4 +1,4 @@
-/* A knapsack: items with weights and values, and a limit on the weight.
+/* A knapsack: items with weights and values. What is above the limit on the weight costs much; at twice the limit it tears.
  *
  *     cc -std=c99 -O2 -shared -fPIC -I plugin-api/include plugins/c/knapsack.c -o libbenchmark_knapsack.so
  */
@@ -54,8 +54,9 @@ static int evaluate(void *instance, const uint32_t *levels, size_t count, uint64
         weight += levels[i] * self->weights[i];
         worth += levels[i] * self->values[i];
     }
-    if (weight > self->limit) return host_infeasible(error, "it weighs %g, and %g can be carried", weight, self->limit);
-    *value = worth;
+    double excess = weight - self->limit;
+    if (excess > self->limit) return host_infeasible(error, "at %g the knapsack tears", weight);
+    *value = worth - 10 * (excess > 0 ? excess : 0);
     return HOST_OK;
 }
 

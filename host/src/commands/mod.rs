@@ -4,6 +4,7 @@ mod completions;
 mod doctor;
 mod export;
 mod installation;
+mod new;
 mod plan;
 mod plugins;
 mod report;
@@ -55,6 +56,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
             printed(plugins::describe(&name, &plugins, json))
         }
+        Command::Plugins(PluginsCommand::New(arguments)) => printed(new::new(&arguments)),
         Command::Plugins(PluginsCommand::Check(arguments)) => plugins::check(&arguments),
         Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),

@@ -8,15 +8,16 @@ use serde_json::json;
 use super::{Logs, make_plan, print, refuse, tell_broken};
 use crate::cli::RunArguments;
 use crate::diagnostic::{Diagnostic, LogFormat};
+use crate::plugins::PluginArguments;
 use crate::record::{PLAN, Place, Programs};
-use crate::report;
-use crate::run::progress::Progress;
-use crate::run::{self, Children, Executor, Failures, InProcess, Limits, Outcome};
+use crate::report::{self, HowFar, Live};
+use crate::run::progress::{Onlooker, Progress};
+use crate::run::{self, Children, Executor, Failures, InProcess, Outcome};
 use crate::text::say;
 
 pub(super) fn run(arguments: &RunArguments, logs: Logs) -> ExitCode {
     match try_run(arguments, logs) {
-        Ok(outcome) => finish(&outcome, arguments, logs.format),
+        Ok(outcome) => finish(&outcome, logs.format),
         Err(diagnostics) => refuse(&diagnostics),
     }
 }
@@ -24,12 +25,44 @@ pub(super) fn run(arguments: &RunArguments, logs: Logs) -> ExitCode {
 fn try_run(arguments: &RunArguments, logs: Logs) -> Result<Outcome, Vec<Diagnostic>> {
     let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
     let plan = make_plan(&manifest, &arguments.changes)?;
-    let mut progress = Progress::new(arguments.quiet, logs.format);
+    let mut progress = Progress::new(arguments.quiet, logs.format).watched_by(Box::new(Page(None)));
     let (plugins, allow_changed) = (&arguments.changes.plugins, arguments.allow_changed_plugins);
     let programs = Programs { plugins, allow_changed };
     let executor = executor(arguments, logs.verbose);
-    let outcome = run::run(&plan, &place, &programs, executor.as_ref(), &mut progress);
+    let to_go_on = |folder: &Path| resume_command(folder, arguments);
+    let outcome = run::run(&plan, &place, &programs, executor.as_ref(), &to_go_on, &mut progress);
     outcome.map_err(|diagnostic| vec![diagnostic])
+}
+
+/// The report's page while the run goes on.
+struct Page(Option<Live>);
+
+impl Onlooker for Page {
+    fn begins(&mut self, folder: &Path) {
+        self.0 = Some(Live::new(folder));
+    }
+
+    fn is_due(&mut self) -> bool {
+        self.0.as_ref().is_some_and(Live::is_due)
+    }
+
+    fn look(&mut self, evaluations: (usize, usize), seconds_left: Option<f64>) {
+        if let Some(live) = &mut self.0 {
+            live.make(HowFar { evaluations, seconds_left });
+        }
+    }
+
+    fn complaint(&mut self) -> Option<String> {
+        self.0.as_ref().and_then(Live::complaint)
+    }
+
+    fn seconds_after(&self, planned: usize) -> f64 {
+        self.0.as_ref().map_or(0.0, |live| live.seconds_after(planned))
+    }
+
+    fn ends(&mut self) {
+        self.0 = None;
+    }
 }
 
 fn executor(arguments: &RunArguments, verbose: u8) -> Box<dyn Executor> {
@@ -42,10 +75,7 @@ fn executor(arguments: &RunArguments, verbose: u8) -> Box<dyn Executor> {
     Box::new(Children {
         jobs: arguments.jobs.or(cores.ok()).map_or(1, Into::into),
         fail_fast,
-        limits: Limits {
-            patience: arguments.patience.0,
-            step_timeout: arguments.step_timeout.map(|limit| limit.0),
-        },
+        limits: arguments.limits.limits(),
         plugins,
         allow_changed_plugins,
         verbose,
@@ -53,17 +83,8 @@ fn executor(arguments: &RunArguments, verbose: u8) -> Box<dyn Executor> {
 }
 
 /// Says how the run ended, and makes its report.
-fn finish(outcome: &Outcome, arguments: &RunArguments, format: LogFormat) -> ExitCode {
+fn finish(outcome: &Outcome, format: LogFormat) -> ExitCode {
     show_failures(&outcome.failed, format);
-    if outcome.stopped {
-        let command = resume_command(&outcome.folder, arguments);
-        match format {
-            LogFormat::Text => {
-                say(format!("stopped; every finished evaluation is kept. To go on:\n  {command}"));
-            }
-            LogFormat::Json => say(json!({ "progress": "stopped", "to_go_on": command })),
-        }
-    }
     show_exhausted(outcome.exhausted, format);
     let folder = outcome.folder.display();
     let done = outcome.failed.is_empty() && !outcome.stopped;
@@ -73,6 +94,10 @@ fn finish(outcome: &Outcome, arguments: &RunArguments, format: LogFormat) -> Exi
             made.flaws.iter().for_each(say);
             made.without_value.iter().for_each(say);
             let whole = whole && made.without_value.is_none();
+            if format == LogFormat::Json {
+                let seconds = (outcome.begun.elapsed().as_secs_f64() * 10.0).round() / 10.0;
+                say(json!({ "progress": "reported", "page": made.page, "seconds": seconds }));
+            }
             let printed = print(&format!("{}\n\nreport: {}\n{folder}", made.table, made.page.display()));
             if done && whole && made.flaws.is_empty() { printed } else { ExitCode::FAILURE }
         }
@@ -137,13 +162,18 @@ pub(super) fn show_failures(failed: &Failures, format: LogFormat) {
 
 /// The command that goes on with this run.
 fn resume_command(folder: &Path, arguments: &RunArguments) -> String {
-    let plugins = &arguments.changes.plugins;
-    let mut words =
-        vec!["host".to_owned(), "run".to_owned(), "--resume".to_owned(), folder.display().to_string()];
+    let folder = folder.display().to_string();
+    let begin = ["host", "run", "--resume", &folder];
+    command(&begin, &arguments.changes.plugins, arguments.allow_changed_plugins)
+}
+
+/// A command line, with where plugins come from.
+pub(super) fn command(begin: &[&str], plugins: &PluginArguments, allow_changed: bool) -> String {
+    let mut words: Vec<String> = begin.iter().map(|&word| word.to_owned()).collect();
     for directory in &plugins.directories {
         words.extend(["--plugin-dir".to_owned(), directory.display().to_string()]);
     }
-    words.extend(arguments.allow_changed_plugins.then(|| "--allow-changed-plugins".to_owned()));
+    words.extend(allow_changed.then(|| "--allow-changed-plugins".to_owned()));
     words.extend(plugins.allow_insecure.then(|| "--allow-insecure-plugins".to_owned()));
     let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c));
     let quoted =

@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-use super::run::show_failures;
+use super::run::{command, show_failures};
 use super::{Logs, refuse};
 use crate::cli::TrialArguments;
 use crate::diagnostic::Diagnostic;
 use crate::plan::TrialId;
 use crate::run::progress::Progress;
-use crate::run::{Children, Limits, PATIENCE, child, guard, run_one, worker};
+use crate::run::{Children, child, guard, run_one, worker};
 
 pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
-    let TrialArguments { folder, id, plugins, attached, guarded, worker, allow_changed_plugins } = arguments;
+    let TrialArguments { folder, id, plugins, attached, guarded, worker, allow_changed_plugins, limits } =
+        arguments;
     let id: TrialId = match id.parse() {
         Ok(id) => id,
         Err(error) => return refuse(&[Diagnostic::new(format!("{error}"))]),
@@ -28,12 +29,14 @@ pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
     let executor = Children {
         jobs: 1,
         fail_fast: false,
-        limits: Limits { patience: PATIENCE, step_timeout: None },
+        limits: limits.limits(),
         plugins: plugins.absolute(),
         allow_changed_plugins: *allow_changed_plugins,
         verbose: logs.verbose,
     };
-    match run_one(folder, &id, &executor, &mut Progress::new(false, logs.format)) {
+    let begin = ["host", "trial", &folder.display().to_string(), &id.to_string()];
+    let to_go_on = command(&begin, plugins, *allow_changed_plugins);
+    match run_one(folder, &id, &executor, &to_go_on, &mut Progress::new(false, logs.format)) {
         Ok(outcome) => {
             show_failures(&outcome.failed, logs.format);
             if outcome.failed.is_empty() && !outcome.stopped { ExitCode::SUCCESS } else { ExitCode::FAILURE }

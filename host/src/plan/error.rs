@@ -26,6 +26,8 @@ pub enum PlanError {
     /// Groups that are mended in its answers may break a constraint.
     #[error("solver `{solver}` does not keep one-hot groups, and there are constraints beside them")]
     GroupsAndConstraints { solver: String, able: Vec<String> },
+    #[error("every variable has a single level: there is nothing to choose")]
+    NoChoice,
     #[error("no variable named `{name}`")]
     UnknownVariable { name: String, known: Vec<String> },
     #[error("variable `{variable}` has no level `{name}`")]
@@ -78,7 +80,7 @@ impl From<PlanError> for Diagnostic {
             PlanError::UnknownLevel { name, known, .. } => diagnostic.hint(meant(&name, &known, "it has")),
             PlanError::NotBinary { hint, .. } => diagnostic.hint(hint),
             PlanError::Twice { .. } => diagnostic.hint("leave one of them out"),
-            PlanError::TooFew { .. } | PlanError::OutOfReach { .. } => diagnostic,
+            PlanError::TooFew { .. } | PlanError::OutOfReach { .. } | PlanError::NoChoice => diagnostic,
             PlanError::TooManyCases { .. } => diagnostic.hint("several rules with fewer levels each"),
             PlanError::Impossible { source, .. } => diagnostic.because(source),
             PlanError::Contradiction { rules } => diagnostic

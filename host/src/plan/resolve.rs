@@ -232,6 +232,10 @@ impl Resolver<'_> {
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
         match plugin.encoder(&self.plugins.options(&plugin, &used.options), space) {
+            Ok(encoder) if encoder.layout().dimension() == 0 => {
+                self.mistakes.push(Mistake::at(&benchmark.path, PlanError::NoChoice));
+                None
+            }
             Ok(encoder) => Some((self.spec(&used, &plugin), encoder.layout())),
             Err(source) if source.kind() == plugin_api::ErrorKind::Options => {
                 self.made(&used, &plugin, Err(source))
@@ -254,7 +258,7 @@ impl Resolver<'_> {
                 let takes = |solver: &Option<Solving>| {
                     solver.as_ref().is_none_or(|(_, (_, solver))| solver.takes(AcquisitionKind::General))
                 };
-                default_method::surrogates(solvers.iter().all(takes), &method.path.join("surrogate"))
+                vec![default_method::surrogate(solvers.iter().all(takes), &method.path.join("surrogate"))]
             }
             named => named.to_vec(),
         };

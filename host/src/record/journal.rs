@@ -49,8 +49,9 @@ impl Journal {
         let mut recorded = chain::read(&path, &bytes).map_err(|broken| RecordError(broken.to_string()))?;
         if trust {
             // What was proposed and not evaluated yet, other plugins may propose otherwise.
-            let settled =
-                |(event, _): &(Event, Chain)| matches!(event, Event::Evaluated(_) | Event::Finished(_));
+            let settled = |(event, _): &(Event, Chain)| {
+                matches!(event, Event::Evaluated(_) | Event::Recommended(_) | Event::Finished(_))
+            };
             recorded.truncate(recorded.iter().rposition(settled).map_or(0, |last| last + 1));
         }
         let length: usize =
@@ -173,6 +174,15 @@ pub fn finished(folder: &Path) -> Option<Finished> {
     let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;
     match Event::parse(&String::from_utf8(last).ok()?) {
         Ok(Event::Finished(finished)) => Some(finished),
+        _ => None,
+    }
+}
+
+/// The point whose evaluation the journal in this folder ends with, under way.
+pub fn under_way(folder: &Path) -> Option<plugin_api::Point> {
+    let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;
+    match Event::parse(&String::from_utf8(last).ok()?) {
+        Ok(Event::Evaluating(evaluating)) => Some(evaluating.point),
         _ => None,
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_yaml::Value;
 
 use super::asked::{self, Effects};
+use super::session::{self, Session};
 use super::{Broken, Identity, PLAN, Spaces, TRIALS, TrialFiles};
 use crate::diagnostic::Diagnostic;
 use crate::files;
@@ -32,6 +33,8 @@ pub struct RunFolder {
     pub sweep: Vec<(String, bool)>,
     /// The names of variables and levels.
     pub spaces: Spaces,
+    /// When and where it was run.
+    pub sessions: Vec<Session>,
 }
 
 impl RunFolder {
@@ -70,6 +73,7 @@ impl RunFolder {
             }),
             sweep: sweep(&tree),
             spaces: Spaces::read(path)?,
+            sessions: session::read(path),
             plan,
             identity,
             trials,

@@ -60,7 +60,7 @@ impl Spaces {
         files::replace(&path, text.as_bytes()).map_err(|error| cannot("write", &path, error))
     }
 
-    pub(super) fn read(folder: &Path) -> Result<Self, Diagnostic> {
+    pub fn read(folder: &Path) -> Result<Self, Diagnostic> {
         let path = folder.join(SPACES);
         let bytes = match files::read(&path) {
             Ok(bytes) => bytes,

@@ -3,22 +3,26 @@
 
 mod analysis;
 mod figures;
+mod live;
 mod page;
 mod terminal;
 mod words;
 mod written;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use self::analysis::differences::Differences;
 use self::analysis::learned::learned;
 use self::analysis::listing;
 use self::analysis::model::Model;
 use self::analysis::trial::TrialRecord;
-use self::figures::Figure;
+use self::figures::Group;
+pub use self::live::{HowFar, Live};
 use self::page::Page;
 use self::written::Place;
 use crate::diagnostic::Diagnostic;
@@ -78,31 +82,34 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
         beside.extend(if runs.len() == 1 { &TABLES[..] } else { &[] });
         written.announce(&[&[REPORT][..], &beside].concat()).map_err(cannot)?;
     }
-    let labels = labels(folders);
-    let (mut trials, mut counts, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    let names = folder_names(folders);
+    let differences = Differences::of(&runs, &names);
+    let labels = &differences.labels;
+    let (mut by_run, mut counts, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     let listed = listing::of_each(runs.iter().map(|run| run.trials.len()).sum());
-    for (number, (run, label)) in runs.iter().zip(&labels).enumerate() {
+    for (number, run) in runs.iter().enumerate() {
         let tables = written.as_ref().filter(|_| runs.len() == 1);
         let record = |trial: TrialFiles| record(run, number, listed, trial);
-        let (mut records, mut journals) = read(run, record, tables).map_err(cannot)?;
+        let (records, mut journals) = read(run, record, tables, &|| Ok(())).map_err(cannot)?;
         broken.append(&mut journals);
         counts.push((records.len(), records.iter().filter(|record| record.is_finished()).count()));
-        if runs.len() > 1 {
-            records.iter_mut().for_each(|record| name_after(record, label));
-        }
-        trials.append(&mut records);
+        by_run.push(records);
     }
+    tell_apart(&mut by_run, &differences);
+    let trials: Vec<TrialRecord> = by_run.into_iter().flatten().collect();
     let model = Model::new(&trials);
     let learned = learned(&runs, &model);
     let groups = figures::figures(&model, &learned);
     let html = page::page(&Page {
         runs: &runs,
-        labels: &labels,
+        names: &names,
+        differences: &differences,
         counts: &counts,
         broken: &broken,
         model: &model,
         figures: &groups,
         files: &beside,
+        live: None,
     });
     let page = alone.map_or_else(|| place.join(REPORT), Path::to_owned);
     match written {
@@ -111,36 +118,33 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
             files::replace(&page, html.as_bytes()).map_err(cannot)?;
         }
         Some(mut written) => {
-            let all: Vec<&Figure> = groups
-                .iter()
-                .flat_map(|group| &group.panels)
-                .flat_map(|panel| &panel.views)
-                .flat_map(|view| &view.figures)
-                .collect();
             written.write(REPORT, html.as_bytes()).map_err(cannot)?;
-            draw(&all, &mut written).map_err(cannot)?;
-            written.write(SUMMARY, &summary(&runs, &labels, &model)).map_err(cannot)?;
+            draw(&named(&groups), &mut written).map_err(cannot)?;
+            written.write(SUMMARY, &summary(&runs, labels, &model)).map_err(cannot)?;
             written.write(BEST, &pretty(&analysis::best::json(&model.settings))).map_err(cannot)?;
             written.finish().map_err(cannot)?;
         }
     }
     let flaws = flaws(&trials);
-    let table = [terminal::table(&model.summaries), terminal::best(&model)].join("");
+    let differ = if runs.len() > 1 { terminal::differences(&differences, &names) } else { String::new() };
+    let table = [differ, terminal::table(&model.summaries), terminal::best(&model)].join("");
     let without_value = without_value(&trials);
     Ok(Reported { page, table, broken, flaws, without_value })
 }
 
-/// Reads all trials, and writes the tables on the way where there is a place for them. Answers which journals are broken.
+/// Reads all trials, as long as it is to go on, and writes the tables on the way where there is a place for them. Answers which
+/// journals are broken.
 fn read(
     run: &RunFolder,
     record: impl Fn(TrialFiles) -> TrialRecord + Sync,
     tables: Option<&Place>,
+    go_on: &dyn Fn() -> io::Result<()>,
 ) -> io::Result<(Vec<TrialRecord>, Vec<Broken>)> {
     let mut records = Vec::new();
     let Some(place) = tables else {
         let broken = run.each(record, |record| {
             records.push(record);
-            Ok(())
+            go_on()
         })?;
         return Ok((records, broken));
     };
@@ -206,10 +210,15 @@ fn without_value(trials: &[TrialRecord]) -> Option<Diagnostic> {
     Some(Diagnostic::new(message).because(counts + &reason.unwrap_or_default()))
 }
 
+/// The figures that have a file.
+fn named(groups: &[Group]) -> Vec<(&str, &figures::Scene)> {
+    let panels = groups.iter().flat_map(|group| &group.panels);
+    let figures = panels.flat_map(|panel| &panel.views).flat_map(|view| &view.figures);
+    figures.filter_map(|figure| Some((figure.file.as_deref()?, &figure.scene))).collect()
+}
+
 /// Writes every figure that has a name, as SVG and PNG, on all cores.
-fn draw(figures: &[&Figure], place: &mut Place) -> io::Result<()> {
-    let named: Vec<(&str, &figures::Scene)> =
-        figures.iter().filter_map(|figure| Some((figure.file.as_deref()?, &figure.scene))).collect();
+fn draw(named: &[(&str, &figures::Scene)], place: &mut Place) -> io::Result<()> {
     let names: Vec<String> =
         named.iter().flat_map(|(name, _)| [format!("{name}.svg"), format!("{name}.png")]).collect();
     let folder = place.figures(&names)?;
@@ -256,16 +265,41 @@ fn record(run: &RunFolder, number: usize, listed: usize, trial: TrialFiles) -> T
     TrialRecord::new(trial, number, space, listed)
 }
 
-/// A method and a solver of one run among several.
-fn name_after(record: &mut TrialRecord, label: &str) {
-    record.started.method = format!("{label} · {}", record.started.method);
-    for solver in &mut record.solvers {
-        solver.solver = format!("{label} · {}", solver.solver);
+/// Gives runs that cannot be compared names of experiments that differ; and methods and solvers that several runs have the
+/// name of their run, but for methods that the experiment tells apart already.
+fn tell_apart(runs: &mut [Vec<TrialRecord>], differences: &Differences) {
+    let mut owners: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    for (run, record) in
+        runs.iter().enumerate().flat_map(|(i, run)| run.iter().map(move |record| (i, record)))
+    {
+        let solvers = record.solvers.iter().map(|solver| format!("solver {}", solver.solver));
+        for name in solvers.chain([format!("method {}", record.started.method)]) {
+            owners.entry(name).or_default().insert(run);
+        }
+    }
+    let Differences { labels, contexts, .. } = differences;
+    let others = |name: &str, run: usize| owners[name].iter().copied().filter(move |&other| other != run);
+    for (run, records) in runs.iter_mut().enumerate() {
+        let (label, context) = (&labels[run], &contexts[run]);
+        for record in records {
+            let method = &mut record.started.method;
+            if others(&format!("method {method}"), run).any(|other| contexts[other] == *context) {
+                *method = format!("{label} · {method}");
+            }
+            for solver in record.solvers.iter_mut().map(|solver| &mut solver.solver) {
+                if others(&format!("solver {solver}"), run).next().is_some() {
+                    *solver = format!("{label} · {solver}");
+                }
+            }
+            if !context.is_empty() {
+                record.started.experiment = format!("{}, {context}", record.started.experiment);
+            }
+        }
     }
 }
 
-/// What runs are called beside each other: the end of their paths, as much of it as tells them apart.
-fn labels(folders: &[PathBuf]) -> Vec<String> {
+/// What folders are called beside each other: the end of their paths, as much of it as tells them apart.
+fn folder_names(folders: &[PathBuf]) -> Vec<String> {
     let parts = |folder: &PathBuf| -> Vec<String> {
         let full = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         full.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
@@ -297,7 +331,7 @@ mod tests {
 
     #[test]
     fn runs_are_named_by_as_much_as_tells_them_apart() {
-        let name = |paths: &[&str]| labels(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        let name = |paths: &[&str]| folder_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(name(&["/r/ising/a", "/r/ising/b"]), ["a", "b"]);
         assert_eq!(name(&["/r/ising/a", "/r/bqp/a"]), ["ising/a", "bqp/a"]);
         assert_eq!(name(&["/r/a", "/r/a"]), ["a (1)", "a (2)"]);

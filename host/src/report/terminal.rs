@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::analysis::best::{Answer, answers, names};
+use super::analysis::differences::{Difference, Differences};
 use super::analysis::model::Model;
+use super::analysis::recommended;
 use super::analysis::settings::sweep_keys;
 use super::analysis::summary::{MethodSummary, Spread, good_word};
 use crate::record::tables::swept;
@@ -11,6 +13,9 @@ use crate::text::{columns, number, time, wrapped};
 
 /// Something that is counted for each method.
 type Count = fn(&MethodSummary) -> usize;
+
+/// Longer lists of differences are cut, and say so.
+const MOST_DIFFERENCES: usize = 12;
 
 const COUNTS: [(&str, Count); 4] = [
     ("failed evaluations", |summary| summary.failed_evaluations),
@@ -26,14 +31,20 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
     }
     let sense = good_word(summaries);
     let keys = sweep_keys(summaries.iter().map(|summary| &summary.sweep));
+    let any_recommended = summaries.iter().any(|summary| summary.recommended.is_some());
     let any_regret = summaries.iter().any(|summary| summary.regret.is_some());
     // What went wrong, where anything did.
     let any = |(_, count): &(&str, Count)| summaries.iter().any(|summary| count(summary) > 0);
     let counts: Vec<(&str, Count)> = COUNTS.into_iter().filter(any).collect();
 
+    let experiments = summaries.iter().any(|summary| summary.experiment != summaries[0].experiment);
     let mut header = vec!["method".to_owned()];
+    header.extend(experiments.then(|| "experiment".to_owned()));
     header.extend(keys.iter().map(|key| (*key).clone()));
-    header.extend(["trials".to_owned(), format!("{sense} value (mean ± s.e.)"), "median".to_owned()]);
+    // Of a noisy objective, the best value that was seen is a lucky one.
+    let value = if any_recommended { "luckiest" } else { sense };
+    header.extend(["trials".to_owned(), format!("{value} value (mean ± s.e.)"), "median".to_owned()]);
+    header.extend(any_recommended.then(|| "recommended (mean ± s.e.)".to_owned()));
     header.extend(any_regret.then(|| "regret (mean)".to_owned()));
     header.extend(counts.iter().map(|(word, _)| (*word).to_owned()));
     header.extend(["fit / iteration".to_owned(), "AFO / iteration".to_owned()]);
@@ -41,12 +52,15 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
         .iter()
         .map(|summary| {
             let mut row = vec![summary.method.clone()];
+            row.extend(experiments.then(|| summary.experiment.clone()));
             row.extend(keys.iter().map(|key| swept(&summary.sweep, key)));
             let trials = match summary.unfinished {
                 0 => summary.trials.to_string(),
                 unfinished => format!("{} of {}", summary.trials, summary.trials + unfinished),
             };
             row.extend([trials, spread(&summary.final_best), number(summary.final_best.median)]);
+            let recommended = || summary.recommended.as_ref().map_or_else(|| "–".to_owned(), spread);
+            row.extend(any_recommended.then(recommended));
             row.extend(any_regret.then(|| number(summary.regret.and_then(|regret| regret.mean))));
             row.extend(counts.iter().map(|(_, count)| count(summary).to_string()));
             row.extend([time(summary.mean_fit_seconds), time(summary.mean_afo_seconds)]);
@@ -60,6 +74,7 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
         .flat_map(|summary| summary.shadows.iter().map(move |shadow| (summary, shadow)))
         .map(|(summary, shadow)| {
             let mut row = vec![format!("{} against {}", summary.method, shadow.solver)];
+            row.extend(experiments.then(|| summary.experiment.clone()));
             row.extend(keys.iter().map(|key| swept(&summary.sweep, key)));
             let percent = shadow.mean_percent_improvement.map(|mean| format!("{mean:+.2} %"));
             row.extend([
@@ -75,12 +90,50 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
         .collect();
     if !shadows.is_empty() {
         let mut header = vec!["AF values on the same problems".to_owned()];
+        header.extend(experiments.then(|| "experiment".to_owned()));
         header.extend(keys.iter().map(|key| (*key).clone()));
         let words = ["problems", "lower", "equal", "higher", "mean improvement", "shadow's AFO"];
         header.extend(words.map(str::to_owned));
         text = format!("{text}\n\n{}", columns(&header, &shadows));
     }
     text
+}
+
+/// What differs between runs, and what cannot be compared for it.
+pub(super) fn differences(differences: &Differences, names: &[String]) -> String {
+    if differences.rows.is_empty() {
+        return "the runs have the same plan, and the same programs ran them\n\n".to_owned();
+    }
+    let mut header = vec!["what differs".to_owned()];
+    header.extend(names.iter().cloned());
+    let row = |row: &Difference| {
+        let mut cells = vec![format!("{}{}", row.key, if row.apart { " *" } else { "" })];
+        cells.extend(row.values.iter().map(|value| short(value)));
+        cells
+    };
+    let mut rows: Vec<Vec<String>> = differences.rows.iter().take(MOST_DIFFERENCES).map(row).collect();
+    if differences.labels != names {
+        let called = std::iter::once("called here".to_owned()).chain(differences.labels.iter().cloned());
+        rows.push(called.collect());
+    }
+    let mut text = columns(&header, &rows);
+    let more = differences.rows.len().saturating_sub(MOST_DIFFERENCES);
+    if more > 0 {
+        text += &format!("\n{more} more differences are in the report");
+    }
+    if !differences.apart().is_empty() {
+        text += "\n* values of runs that differ in this are not compared";
+    }
+    text + "\n\n"
+}
+
+/// As much of a value as fits in a column.
+fn short(value: &str) -> String {
+    const MOST: usize = 40;
+    match value.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
 }
 
 fn spread(spread: &Spread) -> String {
@@ -124,11 +177,28 @@ fn block(answer: &Answer<'_>, setting: &str) -> String {
         penalty => format!(" (value {}, penalty {})", number(Some(found.value)), number(Some(penalty))),
     };
     let (total, seed, evaluation) = (number(Some(found.total)), trial.started.seed, found.evaluation);
-    let point = match names(trial, found) {
-        Some(pairs) => point(&pairs),
-        None => point(&found.levels.iter().map(|level| ("", level.to_string())).collect::<Vec<_>>()),
+    let point = shown(names(trial, found), &found.levels);
+    let Some((by, recommended)) = answer.recommended else {
+        return format!("  {method}{setting}: {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}");
     };
-    format!("  {method}{setting}: {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}")
+    let error = recommended.again.standard_error.map(|error| format!(" ± {}", number(Some(error))));
+    format!(
+        "  {method}{setting}, recommended: {}{}, seed {} ({})\n{}\n  {method}{setting}, luckiest value: \
+         {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}",
+        number(Some(recommended.total)),
+        error.unwrap_or_default(),
+        by.started.seed,
+        recommended.reason(),
+        shown(recommended::point(by, recommended), &recommended.levels),
+    )
+}
+
+/// A point in names where they are known, or in levels.
+fn shown(names: Option<Vec<(&str, String)>>, levels: &[u32]) -> String {
+    match names {
+        Some(pairs) => point(&pairs),
+        None => point(&levels.iter().map(|level| ("", level.to_string())).collect::<Vec<_>>()),
+    }
 }
 
 /// A point, wrapped; a long one by the variables that differ from the most common level.

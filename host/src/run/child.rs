@@ -27,18 +27,18 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Runs one trial, attached to the process that started this one.
 pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
     wake_without_parent();
-    let words = Arc::new(Words::take_over());
+    let words = Arc::new(Words(Mutex::new(take_output())));
     let stop = Arc::new(AtomicBool::new(false));
     if let Err(error) = listen(stop.clone()).and_then(|()| beat(words.clone())) {
         words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });
         return 1.into();
     }
-    let ended = OpenTrial::open(folder, id, plugins).map_err(failure).and_then(|mut trial| {
+    let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
         limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
-        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.timeout);
+        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.limit());
         let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;
         let workers = (batch > 1).then(pool);
-        run_trial(&mut trial, trust, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)
+        run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)
     });
     match ended {
         Ok(()) => 0.into(),
@@ -53,24 +53,26 @@ pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool
 /// Where a child's lines go. A plugin may print what it likes: it goes to the error output.
 pub(super) struct Words(Mutex<Box<dyn Write + Send>>);
 
-impl Words {
+/// This process's output, for its own lines alone: what a plugin prints goes to the error output from now on.
+pub fn take_output() -> Box<dyn Write + Send> {
     #[cfg(unix)]
-    pub(super) fn take_over() -> Self {
+    {
         use std::os::fd::AsFd;
         let own = std::io::stdout().as_fd().try_clone_to_owned();
         let moved = own.and_then(|own| {
             rustix::stdio::dup2_stdout(std::io::stderr())?;
             Ok(own)
         });
-        match moved {
-            Ok(own) => Self(Mutex::new(Box::new(std::fs::File::from(own)))),
-            Err(_) => Self(Mutex::new(Box::new(std::io::stdout()))),
+        if let Ok(own) = moved {
+            return Box::new(std::fs::File::from(own));
         }
     }
+    Box::new(std::io::stdout())
+}
 
-    #[cfg(not(unix))]
+impl Words {
     pub(super) fn take_over() -> Self {
-        Self(Mutex::new(Box::new(std::io::stdout())))
+        Self(Mutex::new(take_output()))
     }
 
     pub(super) fn say(&self, message: &Message) {

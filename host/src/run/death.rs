@@ -1,8 +1,11 @@
-//! Why a process ended: its own doing, or somebody else's.
+//! Why a process ended, its own doing or somebody else's; and in which plugin and step.
 
 use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
+
+use crate::plan::ResolvedTrial;
+use crate::record::Step;
 
 /// What Rust says before it aborts for want of memory.
 pub(super) const OUT_OF_MEMORY: &str = "memory allocation of ";
@@ -12,8 +15,8 @@ const OUTSIDE: &[&str] = &["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"];
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Exit {
-    pub(super) code: Option<i32>,
+pub struct Exit {
+    pub code: Option<i32>,
     pub(super) signal: Option<i32>,
 }
 
@@ -40,25 +43,64 @@ impl Exit {
         if let Some(words) = last_words.iter().find(|line| line.starts_with(OUT_OF_MEMORY)) {
             return format!("the {what}'s process ran out of memory: {words}");
         }
+        if starved && self.signal_name() == Some("SIGKILL") {
+            return format!(
+                "the {what}'s process was killed by the system because the machine ran out of memory"
+            );
+        }
+        match self.signal {
+            Some(_) => format!("the {what}'s process {}", self.words()),
+            None => format!("the {what}'s process {} before the {what} did", self.words()),
+        }
+    }
+
+    /// How a process ended: what comes after its name.
+    pub fn words(self) -> String {
         match (self.signal_name(), self.signal, self.code) {
-            (Some("SIGKILL"), ..) if starved => {
-                format!("the {what}'s process was killed by the system because the machine ran out of memory")
-            }
-            (Some(name), ..) if OUTSIDE.contains(&name) => {
-                format!("the {what}'s process was killed from outside by {name}")
-            }
-            (Some(name), ..) => format!("the {what}'s process was killed by {name}"),
-            (None, Some(signal), _) => format!("the {what}'s process was killed by signal {signal}"),
-            (None, None, Some(code)) => {
-                format!("the {what}'s process ended with exit code {code} before the {what} did")
-            }
-            (None, None, None) => format!("the {what}'s process ended before the {what} did"),
+            (Some(name), ..) if OUTSIDE.contains(&name) => format!("was killed from outside by {name}"),
+            (Some(name), ..) => format!("was killed by {name}"),
+            (None, Some(signal), _) => format!("was killed by signal {signal}"),
+            (None, None, Some(code)) => format!("ended with exit code {code}"),
+            (None, None, None) => "ended".to_owned(),
         }
     }
 
     fn signal_name(self) -> Option<&'static str> {
         let signal = self.signal?;
         SIGNALS.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
+    }
+}
+
+/// Where a trial's process died, in words: which plugin was doing what. Names are those of `trial`, where it can be read.
+pub(super) fn place(step: &Step, trial: Option<&ResolvedTrial>) -> String {
+    let quoted = |name: &str| format!("`{name}`");
+    let turns = || trial.map(|trial| trial.method.turns.as_slice()).unwrap_or_default();
+    // Iterations are counted from 1, and surrogates take turns.
+    let surrogate = |iteration: usize| match turns() {
+        [] => "the surrogate".to_owned(),
+        turns => format!("the surrogate {}", quoted(&turns[(iteration - 1) % turns.len()].surrogate.label)),
+    };
+    let surrogates = || {
+        let names: Vec<String> = turns().iter().map(|turn| quoted(&turn.surrogate.label)).collect();
+        format!("the surrogate {}", names.join(" or ")).trim_end().to_owned()
+    };
+    match step {
+        Step::Evaluate { evaluation } => {
+            let name = trial.map(|trial| format!(" `{}`", trial.benchmark.name)).unwrap_or_default();
+            format!("in evaluation {evaluation} by the benchmark{name}")
+        }
+        Step::Await { evaluation } => format!("in the round of evaluation {evaluation}"),
+        Step::Solve { iteration, solver, followed: true } => {
+            format!("in the solver `{solver}`, iteration {iteration}")
+        }
+        Step::Solve { iteration, solver, followed: false } => {
+            format!("in the shadow `{solver}`, iteration {iteration}")
+        }
+        Step::Fit { iteration } => {
+            format!("in {}, drawing for iteration {iteration}", surrogate((*iteration).max(1)))
+        }
+        Step::Observe { evaluation } => format!("in {}, taking in evaluation {evaluation}", surrogates()),
+        Step::Ask { evaluation } => format!("in {}, asked about evaluation {evaluation}", surrogates()),
     }
 }
 

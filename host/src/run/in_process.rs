@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::executor::{Ended, Executor, Job, TrialFailure, log_end};
+use super::processes::adopt_orphans;
 use super::progress::Progress;
 use super::protocol::{Message, Speaker};
 use super::stop::Stop;
@@ -30,15 +31,17 @@ impl Executor for InProcess {
         progress: &mut Progress,
     ) -> Result<Ended, Diagnostic> {
         let mut ended = Ended::default();
+        // Of what plugins start, nothing is left behind where somebody stops this process.
+        adopt_orphans();
         for job in jobs {
             progress.log(|| tracing::info!("trial `{}` begins", job.id));
             progress.trial_begins(&job);
             let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
-            let trial = OpenTrial::open(folder, &job.id, &self.plugins);
+            let trial = OpenTrial::open(folder, &job.id, &self.plugins, self.allow_changed_plugins);
             let asked = stop.flag();
-            let result = trial.map_err(failure).and_then(|mut trial| {
-                run_trial(&mut trial, self.allow_changed_plugins, asked, &mut listener, None)
-            });
+            let result = trial
+                .map_err(failure)
+                .and_then(|mut trial| run_trial(&mut trial, asked, &mut listener, None));
             progress.log(|| log_end(&job.id, &result));
             progress.trial_ends(&job.id);
             let failed = ended.take(job.id, result);
@@ -57,13 +60,12 @@ impl Executor for InProcess {
 /// Runs a trial in this process; a panic becomes its failure.
 pub(super) fn run_trial(
     trial: &mut OpenTrial,
-    trust: bool,
     stop: &Arc<AtomicBool>,
     listener: &mut dyn Listener,
     workers: Option<Box<dyn Workers>>,
 ) -> Result<(), TrialFailure> {
     // A general acquisition function that panics does so here too, when its value is asked for.
-    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(trust, stop.clone(), listener, workers)));
+    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(stop.clone(), listener, workers)));
     match ended {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(failure(error)),

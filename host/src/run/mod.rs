@@ -12,15 +12,19 @@ pub mod progress;
 mod protocol;
 mod stop;
 mod supervise;
+mod waiting;
 pub mod worker;
 mod workers;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+pub use self::child::take_output;
 pub use self::children::Children;
+pub use self::death::Exit;
 pub use self::executor::{Ended, Executor, Failures, Job, TrialFailure};
 pub use self::in_process::InProcess;
+pub use self::processes::end_with_parent;
 pub use self::stop::Stop;
 pub use self::supervise::Limits;
 
@@ -41,14 +45,17 @@ pub struct Outcome {
     pub stopped: bool,
     /// How many trials ended before their budget was spent, because every point had been seen.
     pub exhausted: usize,
+    /// When its trials began.
+    pub begun: Instant,
 }
 
-/// Runs every trial of a plan that has not finished.
+/// Runs every trial of a plan that has not finished. `to_go_on` is the command that goes on with the run in a folder.
 pub fn run(
     plan: &Plan,
     place: &Place,
     programs: &Programs<'_>,
     executor: &dyn Executor,
+    to_go_on: &dyn Fn(&Path) -> String,
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
     let (folder, _lock) = prepare(plan, place, programs)?;
@@ -61,11 +68,14 @@ pub fn run(
     let open: Vec<Job> = open.cloned().collect();
     let (all, left, place) = (jobs.len(), open.len(), folder.display());
     tracing::info!("{left} of {all} trials are to be run in {place}");
-    progress.begin(jobs.len(), &open);
-    let Ended { failed, stopped } = executor.execute(&folder, open, &Stop::on_request()?, progress)?;
-    progress.end();
+    let begun = Instant::now();
+    progress.begin(&jobs, &open);
+    if !open.is_empty() {
+        progress.begin_in(&folder);
+    }
+    let Ended { failed, stopped } = execute(executor, &folder, open, &to_go_on(&folder), progress)?;
     let exhausted = jobs.iter().filter(|job| is_exhausted(&folder, job)).count();
-    Ok(Outcome { folder, failed, stopped, exhausted })
+    Ok(Outcome { folder, failed, stopped, exhausted, begun })
 }
 
 /// Whether a trial has ended before its budget was spent.
@@ -79,6 +89,7 @@ pub fn run_one(
     folder: &Path,
     id: &TrialId,
     executor: &dyn Executor,
+    to_go_on: &str,
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
     let trial = read_trial(folder, id).map_err(|error: RecordError| {
@@ -86,11 +97,29 @@ pub fn run_one(
     })?;
     let evaluations = trial.evaluations();
     let job = Job::new(trial.id, evaluations, &trial.keys);
-    progress.begin(1, std::slice::from_ref(&job));
+    let begun = Instant::now();
+    progress.begin(std::slice::from_ref(&job), std::slice::from_ref(&job));
     let folder = absolute(folder)?;
-    let Ended { failed, stopped } = executor.execute(&folder, vec![job], &Stop::on_request()?, progress)?;
+    let Ended { failed, stopped } = execute(executor, &folder, vec![job], to_go_on, progress)?;
+    Ok(Outcome { folder, failed, stopped, exhausted: 0, begun })
+}
+
+/// Runs trials until they have ended, or somebody asks to stop and is told how to go on.
+fn execute(
+    executor: &dyn Executor,
+    folder: &Path,
+    jobs: Vec<Job>,
+    to_go_on: &str,
+    progress: &mut Progress,
+) -> Result<Ended, Diagnostic> {
+    let stop = Stop::on_request(progress.waiting(), to_go_on)?;
+    let ended = executor.execute(folder, jobs, &stop, progress)?;
+    stop.is_over();
     progress.end();
-    Ok(Outcome { folder, failed, stopped, exhausted: 0 })
+    if ended.stopped {
+        progress.waiting().say_stopped(to_go_on);
+    }
+    Ok(ended)
 }
 
 /// A path that means the same when a plugin has changed the current folder.
@@ -99,7 +128,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Diagnostic> {
 }
 
 /// The program that is running, also where another has taken its place on disk since.
-fn own_executable() -> std::io::Result<PathBuf> {
+pub fn own_executable() -> std::io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         let own = PathBuf::from("/proc/self/exe");
         if own.exists() {

@@ -22,6 +22,14 @@ pub(super) fn wake_without_parent() {
     }
 }
 
+/// Asks the system to end this process with its parent.
+pub fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
+        tracing::debug!("this process may outlive its parent: {error}");
+    }
+}
+
 /// Whether a process has ended; it keeps its number until it is waited for.
 pub(super) fn has_ended(child: &mut Child) -> bool {
     #[cfg(unix)]

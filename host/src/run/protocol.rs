@@ -16,6 +16,8 @@ pub(super) enum Message {
     Alive,
     /// A step begins that may take its time; an evaluation for the first time or again.
     Begins(Step),
+    /// It turns to something that is no step: where it is, in words.
+    At(String),
     /// An evaluation has ended, and is recorded.
     Advanced { evaluation: usize, best: Option<f64> },
     /// An evaluation that a worker was asked for has ended.
@@ -53,5 +55,9 @@ impl<F: FnMut(Message)> Listener for Speaker<F> {
         if let Event::Evaluated(evaluated) = event {
             (self.0)(Message::Advanced { evaluation: evaluated.evaluation, best: evaluated.best });
         }
+    }
+
+    fn at(&mut self, place: &str) {
+        (self.0)(Message::At(place.to_owned()));
     }
 }

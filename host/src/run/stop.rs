@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::processes::end_descendants;
+use super::waiting::Waiting;
 use crate::diagnostic::Diagnostic;
 
 /// How long trials may take over their evaluations under way after SIGTERM, which most systems follow up with SIGKILL.
@@ -13,18 +15,30 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const HURRY: Duration = Duration::from_secs(3);
 
 /// Whether somebody asked to stop.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Stop {
     asked: Arc<AtomicBool>,
     at_once: Arc<AtomicBool>,
+    /// Whether nothing is running any more, so that somebody else says how to go on.
+    over: Arc<AtomicBool>,
+    waiting: Waiting,
+    /// The command that goes on with what is stopped.
+    to_go_on: Arc<str>,
 }
 
 impl Stop {
     /// Raised by Ctrl-C, and by SIGTERM; by a second one, or a while after SIGTERM, trials end at once.
-    pub(super) fn on_request() -> Result<Self, Diagnostic> {
-        let stop = Self::default();
+    /// What is being waited for, and how to go on, is said at once.
+    pub(super) fn on_request(waiting: Waiting, to_go_on: &str) -> Result<Self, Diagnostic> {
+        let (asked, at_once, over) = <(Arc<AtomicBool>, Arc<AtomicBool>, Arc<AtomicBool>)>::default();
+        let stop = Self { asked, at_once, over, waiting, to_go_on: to_go_on.into() };
         stop.listen().map_err(|error| Diagnostic::new("Ctrl-C cannot be listened for").because(error))?;
         Ok(stop)
+    }
+
+    /// Nothing is running any more.
+    pub(super) fn is_over(&self) {
+        self.over.store(true, Ordering::Relaxed);
     }
 
     /// Asks to stop after the evaluations under way.
@@ -73,11 +87,15 @@ impl Stop {
     /// One more signal.
     fn heard(&self, termination: bool) {
         if self.at_once() {
-            std::process::exit(1);
+            self.leave();
         }
         if self.asked.swap(true, Ordering::Relaxed) {
+            self.waiting.say_now();
             self.hurry();
-        } else if termination {
+            return;
+        }
+        self.waiting.say_waiting(termination.then_some(PATIENCE));
+        if termination {
             let stop = self.clone();
             let waits = super::thread(move || {
                 std::thread::sleep(PATIENCE);
@@ -92,12 +110,22 @@ impl Stop {
     /// Trials end now, and this process soon after: in the middle of an evaluation of its own it cannot be asked.
     fn hurry(&self) {
         self.at_once.store(true, Ordering::Relaxed);
-        let ends = super::thread(|| {
+        let stop = self.clone();
+        let ends = super::thread(move || {
             std::thread::sleep(HURRY);
-            std::process::exit(1);
+            stop.leave();
         });
         if ends.is_err() {
-            std::process::exit(1);
+            self.leave();
         }
+    }
+
+    /// Ends this process, whatever it is in the middle of, with all that it has started.
+    fn leave(&self) -> ! {
+        if !self.over.load(Ordering::Relaxed) {
+            self.waiting.say_stopped(&self.to_go_on);
+        }
+        end_descendants(&|_| false);
+        std::process::exit(1)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use super::children::Children;
-use super::death::{Exit, starved_processes};
+use super::death::{Exit, place, starved_processes};
 use super::executor::{Job, TrialFailure};
 use super::guard::CLEARANCE;
 use super::lines::{LastWords, each_line};
@@ -19,7 +19,7 @@ use super::stop::Stop;
 use super::thread;
 use crate::plan::TrialId;
 use crate::record::incident::{self, Incident};
-use crate::record::{Step, TRIALS, is_finished};
+use crate::record::{Spaces, Step, TRIALS, is_finished, read_trial, under_way};
 
 /// How often a process may die in a row without having come any further. Dying in an evaluation is another matter:
 /// the manifest says how often that is tried again.
@@ -104,6 +104,8 @@ enum End {
 
 struct Death {
     during: Option<Step>,
+    /// Where it was, in words.
+    place: String,
     timed_out: bool,
     from_outside: bool,
     /// Without what differs from one time to the next: it may stand in a journal.
@@ -164,8 +166,7 @@ impl Supervisor<'_> {
                 End::Died(death) => death,
             };
             let too_many = deaths.add(&death);
-            let Death { during, timed_out, from_outside, reason, last_words, .. } = death;
-            let place = during.as_ref().map(place).unwrap_or_default();
+            let Death { during, place, timed_out, from_outside, reason, last_words, .. } = death;
             self.note(&Incident::Died { during, timed_out, from_outside, reason: reason.clone() })?;
             if self.stop.asked() {
                 return Err(TrialFailure::Stopped);
@@ -178,14 +179,14 @@ impl Supervisor<'_> {
                     false => "",
                 };
                 return self.fail(match &last_words[..] {
-                    [] => format!("{reason}, {times} times at the same place{hint}"),
+                    [] => format!("{reason}, {times} times at the same place: {place}{hint}"),
                     said => {
                         let said = said.join("\n");
-                        format!("{reason}, {times} times at the same place{hint}; it said:\n{said}")
+                        format!("{reason}, {times} times at the same place: {place}{hint}; it said:\n{said}")
                     }
                 });
             }
-            self.send(Report::Said(format!("{reason}{place}; starting it again")));
+            self.send(Report::Said(format!("{reason} {place}; starting it again")));
         }
     }
 
@@ -196,6 +197,13 @@ impl Supervisor<'_> {
 
     fn trial_folder(&self) -> PathBuf {
         self.folder.join(TRIALS).join(self.job.id.to_string())
+    }
+
+    /// The point that is being evaluated, in the objective's own names.
+    fn point(&self) -> Option<String> {
+        let point = under_way(&self.trial_folder())?;
+        let spaces = Spaces::read(self.folder).ok()?;
+        Some(crate::text::cut(&spaces.of_trial(&self.job.id)?.describe(&point)))
     }
 
     fn note(&self, incident: &Incident) -> Result<(), TrialFailure> {
@@ -313,6 +321,11 @@ impl Supervisor<'_> {
         match &message {
             Message::Alive => return,
             Message::Begins(step) => watch.step = Some((step.clone(), Duration::ZERO)),
+            Message::At(place) => {
+                watch.step = None;
+                watch.at.clone_from(place);
+                return;
+            }
             Message::Advanced { .. } => {
                 // What was read from the journal is nothing new.
                 let new = matches!(watch.step, Some((Step::Evaluate { .. } | Step::Await { .. }, _)));
@@ -370,17 +383,15 @@ impl Supervisor<'_> {
         let from_outside = watch.killed.is_none() && exit.is_from_outside();
         let Killed { timed_out, reason } = watch.killed.unwrap_or(Killed { timed_out: false, reason });
         let (during, advanced) = (watch.step.map(|(step, _)| step), watch.advanced);
-        End::Died(Death { during, timed_out, from_outside, reason, last_words, advanced })
-    }
-}
-
-/// Where a process died, in words.
-fn place(step: &Step) -> String {
-    match step {
-        Step::Evaluate { evaluation } => format!(" in evaluation {evaluation}"),
-        Step::Await { evaluation } => format!(" in the round of evaluation {evaluation}"),
-        Step::Solve { iteration, solver, .. } => format!(" in solver `{solver}`, iteration {iteration}"),
-        Step::Fit { .. } | Step::Observe { .. } | Step::Ask { .. } => " in the surrogate".to_owned(),
+        let place = match &during {
+            Some(step) => {
+                let point = step.evaluation().and_then(|_| self.point()).map(|point| format!(", at {point}"));
+                let trial = read_trial(self.folder, &self.job.id).ok();
+                place(step, trial.as_ref()) + &point.unwrap_or_default()
+            }
+            None => watch.at,
+        };
+        End::Died(Death { during, place, timed_out, from_outside, reason, last_words, advanced })
     }
 }
 
@@ -397,6 +408,8 @@ struct Watch {
     silent: Duration,
     /// What is under way, and how long it has taken.
     step: Option<(Step, Duration)>,
+    /// Where it is when it is in no step, in words.
+    at: String,
     advanced: bool,
     /// Whether it was told to stop.
     told: bool,
@@ -413,6 +426,7 @@ impl Watch {
         Self {
             silent: Duration::ZERO,
             step: None,
+            at: "where its plugins are opened".to_owned(),
             advanced: false,
             told: false,
             killed: None,

@@ -4,11 +4,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use plugin_api::{Answer, Bits, Problem, Solver, Stop};
+use serde::{Deserialize, Serialize};
 
 use super::Chosen;
 
+/// Values are equal up to this part of their size, and of 1.
+const SAME: f64 = 1e-9;
+
 /// A problem and a solver, and what came of them.
-pub(super) struct Row {
+#[derive(Serialize, Deserialize)]
+pub struct Row {
     pub(super) file: String,
     pub(super) solver: String,
     pub(super) bits: usize,
@@ -17,11 +22,13 @@ pub(super) struct Row {
 }
 
 /// A point, and what is known of its value.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Solved {
     pub(super) value: f64,
     pub(super) bound: Option<f64>,
     pub(super) bits: Bits,
-    pub(super) stop: Stop,
+    /// The limit that stopped the solver, if one did: `work` or `time`.
+    pub(super) limit: Option<String>,
     pub(super) counts: Vec<(String, u64)>,
     /// What was wrong with the answer, a sentence each.
     pub(super) flaws: Vec<String>,
@@ -52,20 +59,28 @@ fn solved(answer: &Answer, problem: &Problem) -> plugin_api::Result<Solved> {
         value: checked.value(),
         bound: checked.bound(),
         bits: answer.bits().clone(),
-        stop: answer.stop(),
+        limit: limit(answer.stop()).map(str::to_owned),
         counts: answer.counts().to_vec(),
         flaws: checked.flaws().iter().map(ToString::to_string).collect(),
     })
 }
 
+fn limit(stop: Stop) -> Option<&'static str> {
+    match stop {
+        Stop::Work => Some("work"),
+        Stop::Time => Some("time"),
+        _ => None,
+    }
+}
+
 impl Solved {
-    /// (value − bound) / max(|value|, |bound|), where there is a bound; 0 where both are 0.
+    /// (value − bound) / max(|value|, |bound|), where there is a bound; 0 where they differ by rounding alone, as 0 and −3e-11.
     pub(super) fn gap(&self) -> Option<f64> {
         let bound = self.bound?;
         let scale = self.value.abs().max(bound.abs());
         // Halves: the difference of two large numbers may be too large.
         let half = self.value / 2.0 - bound / 2.0;
-        Some(if scale == 0.0 { 0.0 } else { 2.0 * (half / scale).max(0.0) })
+        Some(if half <= SAME * (1.0 + scale) { 0.0 } else { 2.0 * half / scale })
     }
 }
 
@@ -77,7 +92,7 @@ mod tests {
 
     fn gap(value: f64, bound: f64) -> Option<f64> {
         let (bits, counts, flaws) = (Bits::zeros(0), Vec::new(), Vec::new());
-        Solved { value, bound: Some(bound), bits, stop: Stop::Done, counts, flaws }.gap()
+        Solved { value, bound: Some(bound), bits, limit: None, counts, flaws }.gap()
     }
 
     /// −3 x₀ + x₁: lowest at 10.
@@ -101,6 +116,7 @@ mod tests {
         assert_eq!(gap(10.0, 8.0), Some(0.2));
         assert_eq!(gap(1.0, -1.0), Some(2.0));
         assert_eq!(gap(0.0, 0.0), Some(0.0));
+        assert_eq!((gap(0.0, -3e-11), gap(1e-6, -1e-6)), (Some(0.0), Some(2.0)));
         assert_eq!(gap(-3.0, -3.0 + 1e-10), Some(0.0), "rounding is no gap");
         assert_eq!(gap(f64::MAX, -f64::MAX), Some(2.0));
     }

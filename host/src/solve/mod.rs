@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use plugin_api::load::Plugin;
 use plugin_api::{Kind, Problem, Quadratic};
+use serde::{Deserialize, Serialize};
 
-pub use self::formats::parse;
+pub use self::answers::Row;
+pub use self::formats::{is_stdin, parse};
 
-use self::answers::Row;
-use self::formats::{is_stdin, read};
+use self::formats::read;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::overrides::parse_plugin;
 use crate::manifest::{PluginUse, read_plugin};
@@ -37,22 +38,48 @@ pub struct Request<'a> {
     pub work_limit: Option<u64>,
 }
 
-/// Solves every problem with every solver and writes what they found; answers whether all of them did,
-/// and none gave a false answer.
+/// What a worker says: one line of JSON each.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// Where it is, in words.
+    At(String),
+    /// A problem of this many bits is being given to a solver.
+    Begins { bits: usize },
+    /// What came of it.
+    Row(Row),
+}
+
+/// Solves every problem with every solver, but for the first `from` pairs, and tells what they found.
 ///
-/// Every mistake in the request is found before anything is solved.
-pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> Result<bool, Vec<Diagnostic>> {
+/// Every mistake in the request is found before anything is solved. A solver may take this process with it.
+pub fn work(
+    request: &Request<'_>,
+    folders: &Folders,
+    from: usize,
+    tell: &mut dyn FnMut(Told),
+) -> Result<(), Vec<Diagnostic>> {
     let mut mistakes = Vec::new();
     let mut plugins = Plugins::new(folders.clone(), Path::new(""));
-    let solvers: Vec<Chosen> =
-        request.solvers.iter().filter_map(|name| choose(name, &mut plugins, &mut mistakes)).collect();
-    let files: Vec<Source<'_>> =
-        request.problems.iter().filter_map(|path| check(path, request, &mut mistakes)).collect();
+    let mut solvers = Vec::new();
+    for name in request.solvers {
+        tell(Told::At(format!("where the solver `{name}` is made")));
+        solvers.extend(choose(name, &mut plugins, &mut mistakes));
+    }
+    tell(Told::At("where problems are read".to_owned()));
+    // What another worker has been given was checked by it.
+    let skipped = from / request.solvers.len().max(1);
+    let files: Vec<Source<'_>> = request
+        .problems
+        .iter()
+        .skip(skipped)
+        .filter_map(|path| check(path, request, &mut mistakes))
+        .collect();
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
 
-    let mut rows = Vec::new();
+    let mut done = from - skipped * solvers.len();
     for file in files {
         let objective = file.objective.map_or_else(|| read(file.path), Ok);
         let mut problem = Problem::new(objective.map_err(|diagnostic| vec![diagnostic])?);
@@ -62,31 +89,61 @@ pub fn solve(request: &Request<'_>, folders: &Folders, out: &mut dyn Write) -> R
         if let Some(limit) = request.time_limit {
             problem = problem.with_time_limit(limit);
         }
-        for solver in &solvers {
-            let row = Row::new(file.path, solver, &problem, request.seed);
-            if request.json
-                && let Err(error) =
-                    writeln!(out, "{}", plain(&show::json(&row).to_string())).and_then(|()| out.flush())
-            {
-                return Ok(stopped_writing(&error));
-            }
-            rows.push(row);
+        for solver in solvers.iter().skip(std::mem::take(&mut done)) {
+            tell(Told::Begins { bits: problem.dimension() });
+            tell(Told::Row(Row::new(file.path, solver, &problem, request.seed)));
         }
     }
-    let solved = rows.iter().all(|row| row.outcome.as_ref().is_ok_and(|solved| solved.flaws.is_empty()));
-    if !request.json {
-        let answers = show::answers(&rows);
-        let text = [show::table(&rows), answers].into_iter().filter(|part| !part.is_empty());
-        if let Err(error) = writeln!(out, "{}", plain(&text.collect::<Vec<_>>().join("\n\n"))) {
-            return Ok(stopped_writing(&error));
+    Ok(())
+}
+
+/// Takes rows as they come, and shows them: as JSON at once, or as a table in the end.
+pub struct Shown<'a> {
+    pub request: &'a Request<'a>,
+    pub rows: Vec<Row>,
+}
+
+impl Shown<'_> {
+    /// One row more.
+    pub fn take(&mut self, row: Row, out: &mut dyn Write) -> io::Result<()> {
+        if self.request.json {
+            writeln!(out, "{}", plain(&show::json(&row)))?;
+            out.flush()?;
         }
-        show::failures(&rows).iter().for_each(|failure| say(format!("\n{failure}")));
+        self.rows.push(row);
+        Ok(())
     }
-    Ok(solved)
+
+    /// The row of the next pair, whose solver took its process with it.
+    pub fn died(&mut self, reason: String, bits: usize, seconds: f64, out: &mut dyn Write) -> io::Result<()> {
+        let solvers = self.request.solvers.len();
+        let (file, solver) = (self.rows.len() / solvers, self.rows.len() % solvers);
+        let (file, solver) = (&self.request.problems[file], &self.request.solvers[solver]);
+        let (file, solver) = (file.display().to_string(), solver.clone());
+        self.take(Row { file, solver, bits, seconds, outcome: Err(reason) }, out)
+    }
+
+    /// How many pairs are left.
+    pub fn left(&self) -> usize {
+        self.request.problems.len() * self.request.solvers.len() - self.rows.len()
+    }
+
+    /// Shows all of them; answers whether every solver found something, and none gave a false answer.
+    pub fn end(self, out: &mut dyn Write) -> io::Result<bool> {
+        let rows = &self.rows;
+        let solved = rows.iter().all(|row| row.outcome.as_ref().is_ok_and(|solved| solved.flaws.is_empty()));
+        if !self.request.json {
+            let answers = show::answers(rows);
+            let text = [show::table(rows), answers].into_iter().filter(|part| !part.is_empty());
+            writeln!(out, "{}", plain(&text.collect::<Vec<_>>().join("\n\n")))?;
+            show::failures(rows).iter().for_each(|failure| say(format!("\n{failure}")));
+        }
+        Ok(solved)
+    }
 }
 
 /// Whether that was all right: a reader that has seen enough (`host … | head`) is no error.
-fn stopped_writing(error: &io::Error) -> bool {
+pub fn stopped_writing(error: &io::Error) -> bool {
     let enough = error.kind() == io::ErrorKind::BrokenPipe;
     if !enough {
         say(Diagnostic::new("the results cannot be written").because(error));

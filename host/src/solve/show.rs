@@ -1,6 +1,6 @@
 //! What solvers found, for people and for scripts.
 
-use plugin_api::{Bits, Stop};
+use plugin_api::Bits;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -42,7 +42,7 @@ pub(super) fn json(row: &Row) -> String {
         gap: solved.and_then(|solved| solved.gap()),
         seconds: row.seconds,
         bits: solved.map(|solved| &solved.bits),
-        stop: solved.and_then(|solved| limit(solved.stop)),
+        stop: solved.and_then(|solved| solved.limit.as_deref()),
         counts: solved.map(|solved| counts(&solved.counts)),
         flaws: solved.map(|solved| solved.flaws.as_slice()).unwrap_or_default(),
         error: row.outcome.as_ref().err().map(String::as_str),
@@ -53,7 +53,7 @@ pub(super) fn json(row: &Row) -> String {
 /// All rows as a table.
 pub(super) fn table(rows: &[Row]) -> String {
     let limits: Vec<Option<&str>> =
-        rows.iter().map(|row| row.outcome.as_ref().ok().and_then(|solved| limit(solved.stop))).collect();
+        rows.iter().map(|row| row.outcome.as_ref().ok().and_then(|solved| solved.limit.as_deref())).collect();
     let any_limit = limits.iter().any(Option::is_some);
     let mut header = ["file", "n", "solver", "value", "bound", "gap", "time"].map(str::to_owned).to_vec();
     header.extend(any_limit.then(|| "stopped by".to_owned()));
@@ -110,15 +110,6 @@ pub(super) fn failures(rows: &[Row]) -> Vec<Diagnostic> {
         Ok(_) => None,
     };
     rows.iter().filter_map(failure).collect()
-}
-
-/// The limit that stopped a solver, if one did.
-fn limit(stop: Stop) -> Option<&'static str> {
-    match stop {
-        Stop::Work => Some("work"),
-        Stop::Time => Some("time"),
-        _ => None,
-    }
 }
 
 /// A whole number as it is, another with eight digits that count.

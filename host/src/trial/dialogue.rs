@@ -81,7 +81,7 @@ impl<'r> Dialogue<'r> {
                     told.insert(begun.evaluation, (begun.point.clone(), ended.outcome()));
                     trial.tell(&begun, ended.outcome())?;
                 }
-                Event::Started(_) | Event::Finished(_) => {
+                Event::Started(_) | Event::Recommended(_) | Event::Finished(_) => {
                     return Err(TrialError::Recorded("the journal is that of a run".to_owned()));
                 }
             }

@@ -8,8 +8,10 @@ mod groups;
 mod initial_design;
 mod optimize;
 mod problem;
+mod recommend;
 mod recording;
 mod relabel;
+mod repeat;
 #[cfg(test)]
 mod resume_tests;
 mod turns;
@@ -31,6 +33,7 @@ pub use self::recording::Listener;
 use self::optimize::{Known, Optimization, Parts, Recorder, optimize};
 use self::recording::Recording;
 use self::relabel::Relabelled;
+use self::repeat::{Averaged, Singles};
 use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::Settings;
@@ -38,7 +41,7 @@ use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
-use crate::record::{FORMAT, Identity, Journal, RecordError, Step, TRIALS, incident, read_trial};
+use crate::record::{FORMAT, Identity, Journal, RecordError, Repeats, Step, TRIALS, incident, read_trial};
 
 /// Why a trial ended before its budget was spent.
 #[derive(Debug, thiserror::Error)]
@@ -91,12 +94,31 @@ impl OpenBenchmark {
         let folders = Folders::of(arguments, &trial.plugin_directories);
         let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let plugin = open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
-        check_identity(run, &trial, &plugins)?;
+        check_identity(run, &trial, &plugins, false)?;
         let seed = Seeds::new(&trial.experiment, trial.id.seed).instance();
         let benchmark = plugin.benchmark(&plugins.options(&plugin, &trial.benchmark.options), seed);
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
-        Ok(Self { benchmark: Box::new(benchmark), memory: trial.keys.evaluation.memory })
+        let folder = run.join(TRIALS).join(id.to_string());
+        let (benchmark, _) = averaged(Box::new(benchmark), &trial.keys, &folder)?;
+        Ok(Self { benchmark, memory: trial.keys.evaluation.memory })
     }
+}
+
+/// The objective, with means of several values where the experiment wants that; and where single values are kept, if any are
+/// to be.
+fn averaged(
+    objective: Box<dyn Benchmark>,
+    keys: &Settings,
+    folder: &Path,
+) -> Result<(Box<dyn Benchmark>, Option<Singles>), TrialError> {
+    let again = keys.recommend.repeat > 0 && !objective.deterministic();
+    if keys.evaluation.repeat == 1 && !again {
+        return Ok((objective, None));
+    }
+    let opened = crate::files::Folder::make(folder).and_then(|_| Repeats::open(folder));
+    let opened = opened.map_err(RecordError::cannot("open the single values in", folder))?;
+    let singles = Singles::new(opened, keys.evaluation.repeat);
+    Ok((Box::new(Averaged { objective, singles: singles.clone() }), Some(singles)))
 }
 
 /// A trial of a run's folder, ready to be run.
@@ -104,11 +126,19 @@ pub struct OpenTrial {
     trial: ResolvedTrial,
     plugins: Plugins,
     folder: PathBuf,
+    trust: bool,
 }
 
 impl OpenTrial {
     /// Reads the trial's own file, and opens its plugins; they have to be those that the run was begun with.
-    pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
+    ///
+    /// Where `trust`, they may have changed since, and what was recorded by other versions counts as it stands.
+    pub fn open(
+        run: &Path,
+        id: &TrialId,
+        arguments: &PluginArguments,
+        trust: bool,
+    ) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
         let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
@@ -122,9 +152,9 @@ impl OpenTrial {
         for shadow in &method.shadows {
             open(&mut plugins, Kind::Solver, shadow)?;
         }
-        check_identity(run, &trial, &plugins)?;
+        check_identity(run, &trial, &plugins, trust)?;
         let folder = run.join(TRIALS).join(id.to_string());
-        Ok(Self { trial, plugins, folder })
+        Ok(Self { trial, plugins, folder, trust })
     }
 
     /// Where it is recorded.
@@ -139,24 +169,24 @@ impl OpenTrial {
 
     /// Runs the trial, or goes on with it; `listener` hears of every step and event.
     ///
-    /// Where `trust`, what was recorded by other versions of the plugins counts as it stands. `workers` evaluate the points of a
-    /// round at the same time; without, they are evaluated here, one after the other.
+    /// `workers` evaluate the points of a round at the same time; without, they are evaluated here, one after the other.
     pub fn run(
         &mut self,
-        trust: bool,
         stop: Arc<AtomicBool>,
         listener: &mut dyn Listener,
         workers: Option<Box<dyn Workers>>,
     ) -> Result<Finished, TrialError> {
         let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
-        let mut parts = self.make_parts(&seeds)?;
+        let mut parts = self.make_parts(&seeds, listener)?;
         parts.workers = workers;
         let started = Event::Started(self.started(&parts, false));
-        let journal = self.open_journal(trust, false)?;
-        let mut recording = Recording::new(&self.folder, journal, stop, listener);
+        let journal = self.open_journal(self.trust, false)?;
+        let encoder = &self.trial.encoder.name;
+        let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
         let mut known = Known { incidents: incident::read(&self.folder), ..Known::default() };
         if let Some(state) = recording.saved_state() {
+            recording.at("where surrogates and solvers take up their saved state");
             match parts.turns.restore(&state.bytes) {
                 Ok(()) => {
                     let evaluations = state.evaluations;
@@ -166,7 +196,8 @@ impl OpenTrial {
                 Err(error) => {
                     tracing::warn!("the saved state is not used: {error}");
                     // What is left of it after that, nobody knows.
-                    parts.turns = self.make_turns(&parts.encoder.layout())?;
+                    parts.turns =
+                        self.make_turns(&parts.encoder.layout(), &mut |place| recording.at(place))?;
                 }
             }
         }
@@ -174,7 +205,7 @@ impl OpenTrial {
         if recorded > known.observed {
             tracing::info!("going through {} recorded evaluations again", recorded - known.observed);
         }
-        known.trusted = trust;
+        known.trusted = self.trust;
         optimize(parts, &self.trial.keys, &self.trial.given, known, &seeds, &mut recording)
     }
 
@@ -185,11 +216,12 @@ impl OpenTrial {
         talk: impl FnOnce(&mut Dialogue<'_>) -> Result<T, TrialError>,
     ) -> Result<T, TrialError> {
         let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
-        let mut parts = self.make_parts(&seeds)?;
+        let (stop, listener) = (Arc::new(AtomicBool::new(false)), &mut Nobody);
+        let mut parts = self.make_parts(&seeds, listener)?;
         let started = Event::Started(self.started(&parts, true));
         let journal = self.open_journal(false, true)?;
-        let (stop, listener) = (Arc::new(AtomicBool::new(false)), &mut Nobody);
-        let mut recording = Recording::new(&self.folder, journal, stop, listener);
+        let encoder = &self.trial.encoder.name;
+        let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
         let mut restored = 0;
         if let Some((state, events)) = recording.saved_state_anywhere() {
@@ -197,7 +229,7 @@ impl OpenTrial {
                 Ok(()) => restored = events,
                 Err(error) => {
                     tracing::warn!("the saved state is not used: {error}");
-                    parts.turns = self.make_turns(&parts.encoder.layout())?;
+                    parts.turns = self.make_turns(&parts.encoder.layout(), &mut |_| ())?;
                 }
             }
         }
@@ -227,8 +259,9 @@ impl OpenTrial {
         }
     }
 
-    fn make_parts(&mut self, seeds: &Seeds) -> Result<Parts, TrialError> {
+    fn make_parts(&mut self, seeds: &Seeds, listener: &mut dyn Listener) -> Result<Parts, TrialError> {
         let (trial, plugins) = (&self.trial, &mut self.plugins);
+        listener.at(&making(Kind::Benchmark, &trial.benchmark));
         let benchmark = open(plugins, Kind::Benchmark, &trial.benchmark)?;
         let options = plugins.options(&benchmark, &trial.benchmark.options);
         let benchmark = benchmark.benchmark(&options, seeds.instance());
@@ -239,6 +272,7 @@ impl OpenTrial {
             let words: Vec<String> = mistakes.into_iter().map(|mistake| mistake.what.message).collect();
             TrialError::Recorded(format!("the constraints do not fit the space: {}", words.join("; ")))
         })?;
+        listener.at(&making(Kind::Encoder, &trial.encoder));
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
         let options = plugins.options(&encoder, &trial.encoder.options);
         let encoder = encoder.encoder(&options, &space);
@@ -251,21 +285,23 @@ impl OpenTrial {
             penalty = relabelled.penalty(penalty);
             encoder = Box::new(relabelled);
         }
-        let turns = self.make_turns(&encoder.layout())?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns, workers: None })
+        let turns = self.make_turns(&encoder.layout(), &mut |place| listener.at(place))?;
+        let (benchmark, singles) = averaged(Box::new(benchmark), &self.trial.keys, &self.folder)?;
+        Ok(Parts { benchmark, space, encoder, penalty, turns, workers: None, singles })
     }
 
-    fn make_turns(&mut self, layout: &Layout) -> Result<Turns, TrialError> {
+    fn make_turns(&mut self, layout: &Layout, at: &mut dyn FnMut(&str)) -> Result<Turns, TrialError> {
         let mut turns = Vec::new();
         for TurnPlan { surrogate: spec, solver } in &self.trial.method.turns {
+            at(&making(Kind::Surrogate, spec));
             let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?;
             let options = self.plugins.options(&surrogate, &spec.options);
             let surrogate = surrogate.surrogate(&options, layout);
             let surrogate = Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?);
-            let solver = make_solver(&mut self.plugins, solver)?;
+            let solver = make_solver(&mut self.plugins, solver, at)?;
             turns.push(Turn { name: spec.label.clone(), surrogate, solver });
         }
-        let shadows = self.trial.method.shadows.iter().map(|spec| make_solver(&mut self.plugins, spec));
+        let shadows = self.trial.method.shadows.iter().map(|spec| make_solver(&mut self.plugins, spec, at));
         Ok(Turns::new(turns, shadows.collect::<Result<_, _>>()?))
     }
 
@@ -303,23 +339,41 @@ struct Nobody;
 
 impl Listener for Nobody {
     fn begins(&mut self, _: &Step) {}
+    fn at(&mut self, _: &str) {}
     fn happened(&mut self, _: &Event) {}
 }
 
-/// Somebody may have built the plugins again since the run began.
-fn check_identity(run: &Path, trial: &ResolvedTrial, plugins: &Plugins) -> Result<(), TrialError> {
+/// Somebody may have built the plugins again since the run began: refused, unless they are trusted.
+fn check_identity(
+    run: &Path,
+    trial: &ResolvedTrial,
+    plugins: &Plugins,
+    trust: bool,
+) -> Result<(), TrialError> {
     let identity = Identity::read(run).map_err(TrialError::Folder)?;
     let identity = identity.filter(|identity| identity.plan == trial.plan);
     let identity = identity.ok_or_else(|| {
         TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
     })?;
-    identity.check_programs(plugins).map_err(TrialError::Folder)
+    match trust {
+        true => Ok(()),
+        false => identity.check_programs(plugins).map_err(TrialError::Folder),
+    }
 }
 
-fn make_solver(plugins: &mut Plugins, spec: &Spec) -> Result<NamedSolver, TrialError> {
+fn make_solver(
+    plugins: &mut Plugins,
+    spec: &Spec,
+    at: &mut dyn FnMut(&str),
+) -> Result<NamedSolver, TrialError> {
+    at(&making(Kind::Solver, spec));
     let solver = open(plugins, Kind::Solver, spec)?;
     let solver = solver.solver(&plugins.options(&solver, &spec.options));
     Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
+}
+
+fn making(kind: Kind, spec: &Spec) -> String {
+    format!("where the {kind} `{}` is made", spec.name)
 }
 
 fn failed(kind: Kind, spec: &Spec) -> impl FnOnce(plugin_api::Error) -> TrialError {

@@ -16,17 +16,20 @@ use super::attempt::{Awaits, Task, Workers, attempt};
 use super::best::{Best, BestPoints};
 use super::initial_design::initial_design;
 use super::problem::Afo;
+use super::recommend::{Candidates, Chosen, expected};
+use super::repeat::Singles;
 use super::turns::Turns;
 use super::unseen::unseen;
 use crate::manifest::Settings;
 use crate::manifest::keys::evaluation::OnFailure;
-use crate::plan::{GivenPoint, Seeds};
+use crate::plan::{GivenPoint, Seeds, repetition};
 use crate::record::Step;
 use crate::record::asked::{Effects, Prediction};
 use crate::record::event::{
-    Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed,
+    Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed, Recommended,
 };
 use crate::record::incident::{self, Incident};
+use crate::text::cut;
 
 /// The plugins of a trial.
 pub(super) struct Parts {
@@ -41,6 +44,8 @@ pub(super) struct Parts {
     pub(super) turns: Turns,
     /// Who evaluates several points at a time; without, they are evaluated here, one after the other.
     pub(super) workers: Option<Box<dyn Workers>>,
+    /// Single values of points that are evaluated several times.
+    pub(super) singles: Option<Singles>,
 }
 
 /// What is known from an earlier run when a trial begins.
@@ -80,6 +85,9 @@ pub(super) trait Recorder {
 
     /// Takes how long a step took.
     fn took(&mut self, step: &Step, time: Duration);
+
+    /// Hears where the trial is when it is in no step.
+    fn at(&mut self, _place: &str) {}
 
     /// Takes what a surrogate expects of a point.
     fn predicted(&mut self, prediction: &Prediction);
@@ -180,16 +188,9 @@ pub(super) struct Optimization<'r> {
     /// How many of the last evaluations failed, without a value or a clear no between them.
     failures: usize,
     best: BestPoints,
+    /// Where the objective is noisy.
+    candidates: Candidates,
     asker: Asker,
-}
-
-/// As much of a point's description as fits on a line.
-fn short(description: &str) -> String {
-    const MOST: usize = 200;
-    match description.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &description[..end]),
-        None => description.to_owned(),
-    }
 }
 
 fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialError {
@@ -220,6 +221,7 @@ impl<'r> Optimization<'r> {
             pending: Vec::new(),
             failures: 0,
             best: BestPoints::default(),
+            candidates: Candidates::default(),
         }
     }
 
@@ -362,6 +364,10 @@ impl<'r> Optimization<'r> {
             outcome => outcome,
         };
         let total = outcome.value().map(|value| value + self.sign * penalty);
+        if let Some(value) = outcome.value().filter(|_| !self.parts.benchmark.deterministic()) {
+            self.candidates.add(bits, point, self.sign * value);
+        }
+        let repeats = self.repeats(*evaluation, &outcome);
         if let Some(total) = total {
             self.best.add(Best { total: self.sign * total, bits: bits.clone(), point: point.clone() });
         }
@@ -376,6 +382,7 @@ impl<'r> Optimization<'r> {
             penalty,
             total,
             best,
+            repeats,
         }))?;
         if (self.once() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
             self.unwanted.1.push(bits);
@@ -399,6 +406,18 @@ impl<'r> Optimization<'r> {
             return Err(TrialError::Evaluation { evaluation, reason: reason() });
         }
         Ok(())
+    }
+
+    /// The values that the value of an evaluation is the mean of, where there are several.
+    fn repeats(&self, evaluation: usize, outcome: &Outcome) -> Vec<f64> {
+        let count = self.keys.evaluation.repeat;
+        match (self.recorder.recorded(), &self.parts.singles, outcome) {
+            (Some(Event::Evaluated(recorded)), ..) => recorded.repeats.clone(),
+            (_, Some(singles), Outcome::Value(_)) if count > 1 => {
+                singles.take(self.seeds.evaluation(evaluation), count)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// How the evaluations of these points end, and how long each takes. What is known of them before the last one has ended
@@ -437,7 +456,7 @@ impl<'r> Optimization<'r> {
             place,
             evaluation,
             point: begun.point.clone(),
-            words: short(&self.parts.space.describe(&begun.point)),
+            words: cut(&self.parts.space.describe(&begun.point)),
             seed: self.seeds.evaluation(evaluation),
             failures: incident::deaths(&self.known.incidents, evaluation).collect(),
         }
@@ -640,11 +659,89 @@ impl<'r> Optimization<'r> {
         self.recorder.took(&step, started.elapsed());
     }
 
+    /// Recommends a point where the objective is noisy, and evaluates it again as often as the experiment says.
+    fn recommend(&mut self) -> Result<(), TrialError> {
+        if let Some(recorded @ Event::Recommended(_)) = self.recorder.recorded().cloned() {
+            return self.recorder.record(recorded);
+        }
+        if self.parts.benchmark.deterministic() {
+            return Ok(());
+        }
+        let (candidates, penalty) = (std::mem::take(&mut self.candidates), self.parts.penalty.clone());
+        let chosen = candidates.choose(&penalty, |points| {
+            let mut answers = None;
+            // Who took the process with it when it was asked is not asked again.
+            if !incident::died_asked(&self.known.incidents) {
+                let ask = |_: &mut Asker, parts: &mut Parts, _: &mut dyn Recorder| {
+                    answers = expected(&mut parts.turns, points);
+                };
+                self.timed_ask(self.evaluations, ask);
+            }
+            answers
+        });
+        let Some(Chosen { point, bits, mean, deviation, by }) = chosen else { return Ok(()) };
+        let (values, failures) = self.evaluate_again(&point)?;
+        self.recorder.record(Event::Recommended(Recommended {
+            evaluations: self.evaluations,
+            description: self.parts.space.describe(&point),
+            point,
+            by,
+            mean: self.sign * mean,
+            deviation,
+            penalty: penalty.of(&bits),
+            values,
+            failures,
+        }))
+    }
+
+    /// The values that the recommended point gives when it is evaluated again, and how often it gives none. Each value is on
+    /// disk before the next is asked for.
+    fn evaluate_again(&mut self, point: &Point) -> Result<(Vec<f64>, usize), TrialError> {
+        let count = self.keys.recommend.repeat;
+        let Some(singles) = self.parts.singles.clone().filter(|_| count > 0) else {
+            return Ok((Vec::new(), 0));
+        };
+        singles.average(1);
+        let seed = self.seeds.recommended(self.evaluations);
+        let mut values = Vec::new();
+        for i in 0..count {
+            if self.recorder.stop() {
+                return Err(TrialError::Stopped);
+            }
+            let seed = repetition(seed, i);
+            let known = singles.get(seed).map_err(failed("evaluating the recommended point"))?;
+            let outcome = match known {
+                Some(value) => Outcome::Value(value),
+                None => {
+                    let evaluation = self.evaluations + 1 + i;
+                    let begun = Begun { evaluation, point: point.clone(), bits: Bits::zeros(0) };
+                    let task = Task { seed, ..self.task(0, &begun) };
+                    let retries = self.keys.evaluation.retries;
+                    attempt(&task, retries, self.recorder, self.parts.benchmark.as_mut())?
+                }
+            };
+            if let Outcome::Value(value) = outcome {
+                if known.is_none() {
+                    singles.keep(seed, value).map_err(failed("evaluating the recommended point"))?;
+                }
+                values.push(value);
+            }
+        }
+        let failures = count - values.len();
+        Ok((values, failures))
+    }
+
     fn finish(mut self) -> Result<Finished, TrialError> {
         if self.recorder.recorded().is_none() && self.asker.wants_last_effects() {
             self.explain();
         }
-        let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
+        self.recommend()?;
+        self.recorder.at("where the benchmark is asked for the optimum");
+        // The objective knows its own constraints, and not those of the manifest.
+        let optimum = match self.keys.constraints.0.is_empty() {
+            true => self.parts.benchmark.optimum(self.parts.penalty.lambda()),
+            false => Ok(None),
+        };
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
         let finished = Finished {

@@ -143,6 +143,7 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         encoder: Box::new(Same),
         penalty: Penalty::l1(0.25),
         turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect(), shadows),
+        singles: None,
         workers: None,
     };
     let keys = format!(

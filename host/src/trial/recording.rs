@@ -21,6 +21,9 @@ pub trait Listener {
 
     /// Something has happened, and is recorded.
     fn happened(&mut self, event: &Event);
+
+    /// The trial turns to something that is no step: where it is, in words, for the case that it dies there.
+    fn at(&mut self, place: &str);
 }
 
 pub(super) struct Recording<'a> {
@@ -32,18 +35,23 @@ pub(super) struct Recording<'a> {
     pace: Pace,
     stop: Arc<AtomicBool>,
     listener: &'a mut dyn Listener,
+    /// Where the trial is when it is in no step, in words.
+    between: String,
 }
 
 impl<'a> Recording<'a> {
+    /// `encoder` is the name of what translates points between two steps.
     pub(super) fn new(
         folder: &Path,
         journal: Journal,
         stop: Arc<AtomicBool>,
         listener: &'a mut dyn Listener,
+        encoder: &str,
     ) -> Self {
         let (timing, asked) = (TimingFile::open(folder), AskedFiles::new(folder));
-        let (folder, round) = (folder.to_owned(), RoundFile::open(folder));
-        Self { folder, journal, round, timing, asked, pace: Pace::new(), stop, listener }
+        let between = format!("between two steps, in the encoder `{encoder}`");
+        let (folder, round, pace) = (folder.to_owned(), RoundFile::open(folder), Pace::new());
+        Self { folder, journal, round, timing, asked, pace, stop, listener, between }
     }
 
     /// The saved state, where it belongs to this journal.
@@ -113,8 +121,10 @@ impl Recorder for Recording<'_> {
             return;
         }
         let begun = Instant::now();
+        self.listener.at("where surrogates and solvers save their state");
         self.save(evaluations, save());
         self.pace.saved(begun);
+        self.listener.at(&self.between);
     }
 
     fn begins(&mut self, step: &Step) {
@@ -126,6 +136,11 @@ impl Recorder for Recording<'_> {
         if self.recorded().is_none() {
             self.timing.add(step, time);
         }
+        self.listener.at(&self.between);
+    }
+
+    fn at(&mut self, place: &str) {
+        self.listener.at(place);
     }
 
     fn predicted(&mut self, prediction: &Prediction) {

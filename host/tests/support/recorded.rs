@@ -1,4 +1,6 @@
 //! A run as `host run` leaves it, written by hand: every name, value and time is known.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 use std::path::{Path, PathBuf};
 
@@ -26,9 +28,14 @@ pub(crate) const PLAIN: Names<'static> = Names {
 /// Seven seeds, two dimensions, two methods; 3 + 4 evaluations. One evaluation failed, one process died, the last trial is
 /// not finished.
 pub(crate) fn write(folder: &Path, names: &Names<'_>) -> PathBuf {
+    write_many(folder, names, (7, 7))
+}
+
+/// The same with this many seeds, and evaluations of each trial.
+pub(crate) fn write_many(folder: &Path, names: &Names<'_>, (seeds, evaluations): (u64, u64)) -> PathBuf {
     let run = folder.join("recorded");
     let plan = json!({
-        "name": "recorded", "seeds": 7, "budget": { "initial": 3, "evaluations": 4 },
+        "name": "recorded", "seeds": seeds, "budget": { "initial": 3, "evaluations": evaluations - 3 },
         "methods": { names.methods[0]: {}, names.methods[1]: {} }, "sweep": { names.sweep: [4, 8] }
     });
     std::fs::create_dir_all(&run).unwrap();
@@ -39,17 +46,31 @@ pub(crate) fn write(folder: &Path, names: &Names<'_>) -> PathBuf {
         "plugins": [{ "kind": "solver", "name": "psr", "version": "0.1.0", "sha256": "ab".repeat(32) }]
     });
     std::fs::write(run.join("identity.json"), identity.to_string()).unwrap();
+    let session = |began: &str, seconds: f64| {
+        json!({
+            "began": began, "seconds": seconds, "ended": true, "host": "0.1.0", "commit": "c".repeat(40),
+            "machine": { "name": "lab-3", "system": "Linux 6.1 x86_64", "processor": "Zen 4", "cores": 8 }
+        })
+    };
+    let sessions = [session("2026-11-17T22:15:00Z", 4000.0), session("2026-11-18T08:00:30Z", 60.5)];
+    std::fs::write(run.join("sessions.json"), json!({ "sessions": sessions }).to_string()).unwrap();
     for (point, bits) in [4, 8].into_iter().enumerate() {
         for (m, method) in names.methods.iter().enumerate() {
-            for seed in 1..=7 {
-                trial(&run, names, (m, method), (point, bits), seed);
+            for seed in 1..=seeds {
+                trial(&run, names, (m, method), (point, bits), (seed, evaluations));
             }
         }
     }
     run
 }
 
-fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits): (usize, u64), seed: u64) {
+fn trial(
+    run: &Path,
+    names: &Names<'_>,
+    (m, method): (usize, &str),
+    (point, bits): (usize, u64),
+    (seed, evaluations): (u64, u64),
+) {
     // Folders have plain names, whatever stands in the journals.
     let id = format!("{}-sweep{}-seed{seed}", ["psr", "sdp"][m], point + 1);
     let folder = run.join("trials").join(&id);
@@ -60,7 +81,7 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
     })];
     let mut timing: Vec<Json> = Vec::new();
     let mut best = f64::INFINITY;
-    for evaluation in 1..=7_u64 {
+    for evaluation in 1..=evaluations {
         let initial = evaluation <= 3;
         if !initial {
             let (iteration, wave) = (evaluation - 3, (seed * evaluation % 5) as f64);
@@ -101,7 +122,7 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
     let unfinished = m == 1 && point == 1 && seed == 7;
     if !unfinished {
         journal.push(json!({
-            "event": "finished", "evaluations": 7, "best": best, "point": [1, 0, 1], "description": names.description,
+            "event": "finished", "evaluations": evaluations, "best": best, "point": [1, 0, 1], "description": names.description,
             "optimum": 1.0
         }));
     }
@@ -120,8 +141,11 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
             let mean = 10.0 / evaluation as f64 + seed as f64 * 0.1 + off;
             json!({ "evaluation": evaluation, "mean": mean, "deviation": 0.5 })
         };
-        std::fs::write(folder.join("predictions.jsonl"), lines(&(4..=7).map(expected).collect::<Vec<_>>()))
-            .unwrap();
+        std::fs::write(
+            folder.join("predictions.jsonl"),
+            lines(&(4..=evaluations).map(expected).collect::<Vec<_>>()),
+        )
+        .unwrap();
         let effect = |terms: &[&str], size: f64| json!({ "terms": terms, "size": size, "deviation": 0.25 });
         let effects = [
             effect(&[names.description], -2.0),
@@ -131,7 +155,7 @@ fn trial(run: &Path, names: &Names<'_>, (m, method): (usize, &str), (point, bits
         let models = json!([{ "surrogate": "horseshoe", "effects": effects, "left_out": 0 }]);
         std::fs::write(
             folder.join("effects.json"),
-            json!({ "evaluations": 7, "models": models }).to_string(),
+            json!({ "evaluations": evaluations, "models": models }).to_string(),
         )
         .unwrap();
     }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use rand::RngExt;
+
 use super::findings::{ANSWERS, Findings, Promise, Verdict, Watcher, insist};
-use crate::{Bits, Constraint, Encoder, Literal, Result, Space, Variable, rng};
+use crate::{Bits, Constraint, Encoder, Literal, Result, Rng, Space, Variable, rng};
 
 const PROMISES: &[Promise] = &[
     ANSWERS,
@@ -17,7 +19,8 @@ const PROMISES: &[Promise] = &[
     ("constraints", "the layout admits the bits of a point where the space admits the point, and only there"),
 ];
 
-/// Checks what [`Encoder`] promises on binary, categorical and mixed spaces, without constraints and with each sort.
+/// Checks what [`Encoder`] promises on binary, categorical, ordered and mixed spaces, without constraints and with each
+/// sort; with a single level, with a thousand; and on random ones.
 ///
 /// `make` answers `None` for a space that the encoder does not take.
 ///
@@ -68,13 +71,58 @@ fn spaces() -> Vec<Space> {
             Constraint::Exactly { count: 2, of: literals(&of) },
             Constraint::Fixed(Literal::new(of[1].0, of[1].1)),
             Constraint::Forbidden(literals(&of[..2])),
+            Constraint::Capacity { limit: 0.3, of: literals(&of), weights: vec![0.1, 0.2, 0.25] },
         ];
         let with =
             |all: &[Constraint]| space.clone().with_constraints(all.to_vec()).expect("valid constraints");
         spaces.extend(constraints.iter().map(|constraint| with(std::slice::from_ref(constraint))));
         spaces.push(with(&constraints[2..]));
     }
+    let levels = |count: usize| (0..count).map(|level| format!("l{level}"));
+    let wide = vec![Variable::categorical("a", levels(1000)), Variable::ordered("b", levels(1000))];
+    spaces.push(Space::new(wide).expect("a valid space"));
+    spaces.push(Space::new(vec![Variable::categorical("a", levels(1))]).expect("a valid space"));
+    spaces.extend((0..40).map(random_space));
     spaces
+}
+
+/// Up to six variables of one to seven levels, some of them ordered, with up to three constraints that some point keeps.
+fn random_space(seed: u64) -> Space {
+    let rng = &mut rng(seed);
+    let variable = |i: usize, rng: &mut Rng| {
+        let levels = (0..rng.random_range(1..=7)).map(|level| format!("l{level}"));
+        let name = format!("v{i}");
+        if rng.random() { Variable::ordered(name, levels) } else { Variable::categorical(name, levels) }
+    };
+    let variables = (0..rng.random_range(1..=6)).map(|i| variable(i, rng)).collect();
+    let space = Space::new(variables).expect("a valid space");
+    let witness = space.random_point(rng);
+    let mut constraints = Vec::new();
+    for _ in 0..rng.random_range(0..=3) {
+        let mut of = Vec::new();
+        for (index, variable) in space.variables().iter().enumerate() {
+            let levels = 0..variable.levels().len() as u32;
+            of.extend(levels.filter(|_| rng.random()).map(|level| Literal::new(index, level)));
+        }
+        let holding = of.iter().filter(|literal| witness[literal.index] == literal.level).count();
+        let weights: Vec<f64> = of.iter().map(|_| f64::from(rng.random_range(0..=20u8)) / 4.0).collect();
+        let held = of.iter().zip(&weights).filter(|(literal, _)| witness[literal.index] == literal.level);
+        let limit = held.map(|(_, weight)| weight).sum();
+        constraints.push(match rng.random_range(0..5) {
+            0 => Constraint::AtMost { count: holding, of },
+            1 => Constraint::Exactly { count: holding, of },
+            2 => Constraint::Fixed(Literal::new(0, witness[0])),
+            3 => Constraint::Capacity { limit, of, weights },
+            _ => {
+                of.truncate(3);
+                Constraint::Forbidden(of)
+            }
+        });
+        if !constraints.last().is_some_and(|rule| rule.holds(|index| witness[index])) {
+            constraints.pop();
+        }
+    }
+    space.with_constraints(constraints).expect("valid constraints")
 }
 
 fn examine(space: &Space, encoder: &impl Encoder, findings: &mut Findings<'_>) -> Option<()> {
@@ -103,7 +151,15 @@ fn examine(space: &Space, encoder: &impl Encoder, findings: &mut Findings<'_>) -
         seen.insert((bits, point));
 
         let bits = layout.random(&mut rng);
-        let point = findings.call(&format!("decode({bits})"), || encoder.decode(&bits))?;
+        let point = match encoder.decode(&bits) {
+            Ok(point) => point,
+            // Bits against the encoder's own rules stand for no point.
+            Err(_) if !layout.admits(&bits) => continue,
+            Err(error) => {
+                findings.note("groups", || format!("decode({bits}): {error}"));
+                return None;
+            }
+        };
         if let Err(error) = space.check(&point) {
             findings.note("groups", || format!("decode({bits}) is outside the space: {error}"));
             return None;

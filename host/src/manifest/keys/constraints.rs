@@ -113,9 +113,10 @@ impl Key for Constraints {
             reader.wrong_type("constraints", &path, value, "a list of rules");
             return None;
         };
-        let rules: Vec<Option<Written>> =
-            rules.iter().enumerate().map(|(i, rule)| read_rule(rule, &path.join(i), reader)).collect();
-        rules.into_iter().collect::<Option<Vec<Written>>>().map(Self)
+        // In the place of what is wrong stands a rule that says nothing, so that the others are checked further.
+        let read =
+            |(i, rule)| read_rule(rule, &path.join(i), reader).unwrap_or(Written::Fixed(Choice::new()));
+        Some(Self(rules.iter().enumerate().map(read).collect()))
     }
 
     fn stand_in() -> Self {

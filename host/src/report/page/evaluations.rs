@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::Page;
 use crate::record::tables::swept;
-use crate::report::analysis::listing::{Listed, Listing, listing};
+use crate::report::analysis::listing::{Listing, listing};
 use crate::report::analysis::settings::short_key;
 use crate::report::analysis::trial::TrialRecord;
 use crate::report::figures::svg::printable;
@@ -46,7 +46,7 @@ pub(super) fn evaluations(page: &Page<'_>) -> Markup {
                             td class="left" { (row.phase.word()) } td class="left" { (row.status.word()) }
                             td { (number(row.value)) }
                             @if penalty { td { (number(row.total)) } }
-                            td class="point" { (point(trial, row)) }
+                            td class="point" { (point(trial, &row.levels)) }
                         }
                     }
                 }
@@ -56,7 +56,7 @@ pub(super) fn evaluations(page: &Page<'_>) -> Markup {
 }
 
 /// A point in names, or by level numbers where these are not known.
-fn point(trial: &TrialRecord, row: &Listed) -> String {
+pub(super) fn point(trial: &TrialRecord, levels: &[u32]) -> String {
     let named = |(i, level): (usize, &u32)| {
         let variable = trial.space.as_deref().and_then(|space| space.variables().get(i));
         match variable {
@@ -67,7 +67,7 @@ fn point(trial: &TrialRecord, row: &Listed) -> String {
             None => level.to_string(),
         }
     };
-    printable(&row.levels.iter().enumerate().map(named).collect::<Vec<_>>().join(" "))
+    printable(&levels.iter().enumerate().map(named).collect::<Vec<_>>().join(" "))
 }
 
 /// How good each method's predictions were.

@@ -12,17 +12,24 @@ mod style;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use super::analysis::differences::Differences;
 use super::analysis::model::Model;
 use super::figures::{Group, svg};
+use super::live::Moment;
 use crate::record::{Broken, RunFolder};
 
 const SCRIPT: &str = include_str!("page.js");
 
+/// Without scripts, a page reloads itself no sooner than after this many seconds.
+const SELDOM: u64 = 30;
+
 /// What is shown.
 pub(super) struct Page<'a> {
     pub runs: &'a [RunFolder],
-    /// What they are called beside each other.
-    pub labels: &'a [String],
+    /// What their folders are called beside each other.
+    pub names: &'a [String],
+    /// What differs between them.
+    pub differences: &'a Differences,
     /// How many trials of each have begun, and finished.
     pub counts: &'a [(usize, usize)],
     /// Journals that are not what was written.
@@ -33,6 +40,8 @@ pub(super) struct Page<'a> {
     pub figures: &'a [Group],
     /// The files that stand beside the page.
     pub files: &'a [&'a str],
+    /// When it was made, where the run goes on.
+    pub live: Option<&'a Moment>,
 }
 
 pub(super) fn page(page: &Page<'_>) -> String {
@@ -49,6 +58,10 @@ pub(super) fn page(page: &Page<'_>) -> String {
                 meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="generator" content=(concat!("host ", env!("CARGO_PKG_VERSION")));
+                @if let Some(moment) = page.live {
+                    // With scripts, the page's own knows when somebody is reading.
+                    noscript { meta http-equiv="refresh" content=(moment.next.as_secs().max(SELDOM)); }
+                }
                 title { (title) }
                 style { (PreEscaped(style::sheet(page.figures))) }
             }
@@ -58,6 +71,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (sections::subtitle(page))
                 }
                 main {
+                    (sections::differences(page))
                     (answer::answer(page))
                     (sections::verdict(page))
                     (sections::table(page))
@@ -82,8 +96,9 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     @if !page.files.is_empty() {
                         p {
                             "Beside this page: "
-                            @for file in page.files { (link(file)) ", " }
-                            (link("figures/")) " (SVG and PNG)."
+                            @for (i, file) in page.files.iter().enumerate() { @if i > 0 { ", " } (link(file)) }
+                            @if page.live.is_none() { ", " (link("figures/")) " (SVG and PNG)" }
+                            "."
                         }
                     }
                 }

@@ -130,4 +130,45 @@
     place.append(input, count);
   }
   addEventListener("scroll", hide, { passive: true });
+  // While the run goes on, the page is made again from time to time, and loaded again: not while somebody types, selects, or
+  // looks at another tab. What was switched, opened and searched for stays; the browser keeps the place.
+  const live = document.getElementById("live");
+  const inputs = () => [...document.querySelectorAll("input[id], .search input, details")];
+  const kept = "host " + location.pathname;
+  try {
+    const saved = JSON.parse(sessionStorage.getItem(kept) || "null");
+    sessionStorage.removeItem(kept);
+    if (saved && saved.title === document.title) {
+      inputs().forEach((input, i) => {
+        const was = saved.inputs[i];
+        if (was === undefined || (input.id || input.tagName) !== was[0]) return;
+        if (input.tagName === "DETAILS") input.open = was[1];
+        else if (input.type === "search") { input.value = was[1]; input.dispatchEvent(new Event("input")); }
+        else input.checked = was[1];
+      });
+    }
+  } catch (error) { /* Nothing is kept where nothing may be stored. */ }
+  if (live) {
+    const made = Number(live.dataset.made) * 1000;
+    const next = Math.max(3, Number(live.dataset.next)) * 1000;
+    const busy = () => document.hidden || String(getSelection()) !== "" ||
+      (document.activeElement && document.activeElement.type === "search");
+    const again = () => {
+      if (busy()) return;
+      const state = (input) => input.tagName === "DETAILS" ? input.open : input.type === "search" ? input.value : input.checked;
+      try {
+        const list = inputs().map((input) => [input.id || input.tagName, state(input)]);
+        sessionStorage.setItem(kept, JSON.stringify({ title: document.title, inputs: list }));
+      } catch (error) { /* See above. */ }
+      location.reload();
+    };
+    // A run that was killed makes no other page, and says so to nobody.
+    const silent = Date.now() - made > 10 * next + 600000;
+    if (silent) {
+      live.classList.add("stale");
+      live.append(" Nothing has been written since: the run may have been killed. host run --resume goes on with it.");
+    }
+    setInterval(again, silent ? 300000 : next + 500);
+    document.addEventListener("visibilitychange", () => { if (Date.now() - made > next) again(); });
+  }
 })();

@@ -3,13 +3,16 @@
 use maud::{Markup, html};
 
 use super::{Page, style};
+use crate::clock;
+use crate::record::RunFolder;
+use crate::record::session::{Machine, Session};
 use crate::record::tables::swept;
 use crate::report::analysis::compare::LEVEL;
 use crate::report::analysis::settings::{short_key, sweep_keys};
-use crate::report::analysis::summary::good_word;
+use crate::report::analysis::summary::{MethodSummary, good_word};
 use crate::report::figures::svg::printable;
 use crate::report::words::{conclusion, probability, seeds_needed};
-use crate::text::{number, time};
+use crate::text::{duration, number, time};
 
 /// Longer lists are cut, and say so.
 pub(super) const MOST_ROWS: usize = 100;
@@ -18,21 +21,76 @@ const MOST_SENTENCES: usize = 8;
 /// What was run, how far it is.
 pub(super) fn subtitle(page: &Page<'_>) -> Markup {
     html! {
-        @for ((run, label), (begun, finished)) in page.runs.iter().zip(page.labels).zip(page.counts) {
+        @if let Some(moment) = page.live {
+            @let (made, planned) = moment.far.evaluations;
+            p id="live" class="live" role="status" data-made=(moment.seconds) data-next=(moment.next.as_secs_f64()) {
+                span class="pulse" {} "The run goes on: " (made) " of " (planned) " evaluations made"
+                @if let Some(left) = moment.far.seconds_left { ", about " (duration(left)) " left" }
+                ". This page was made at " (moment.words) " and reloads itself."
+            }
+        }
+        @for (i, (run, (begun, finished))) in page.runs.iter().zip(page.counts).enumerate() {
             p class="muted" {
-                @if page.runs.len() > 1 { b { (printable(label)) } ": " }
+                @if page.runs.len() > 1 { b { (called(page, i)) } ": " }
                 (finished) " of " (run.planned.unwrap_or(*begun)) " trials finished"
                 @if let Some(identity) = &run.identity {
                     ", plan " (identity.plan.chars().take(12).collect::<String>()) ", host " (printable(&identity.host))
                 }
             }
-            @if *finished < run.planned.unwrap_or(*begun) {
+            @if *finished < run.planned.unwrap_or(*begun) && page.live.is_none() {
                 p class="notice" role="note" {
                     "This run is not finished. Trials that have begun and not ended: " (begun - finished) "; not begun: "
                     (run.planned.unwrap_or(*begun).saturating_sub(*begun)) ". Final values and \
                     comparisons are those of finished trials; lines are means of the trials that got so far."
                 }
             }
+            @if page.live.is_some() {
+                p class="caption" {
+                    "Final values and comparisons are those of finished trials; lines are means of the trials that got so far."
+                }
+            }
+        }
+    }
+}
+
+/// A run by what differs, and by its folder.
+fn called(page: &Page<'_>, run: usize) -> String {
+    let (label, name) = (&page.differences.labels[run], &page.names[run]);
+    printable(&if label == name { label.clone() } else { format!("{label} ({name})") })
+}
+
+/// What is not the same in all runs, and what cannot be compared for it.
+pub(super) fn differences(page: &Page<'_>) -> Markup {
+    let rows = &page.differences.rows;
+    if page.runs.len() < 2 {
+        return html! {};
+    }
+    html! {
+        section id="differences" {
+            h2 { "What differs between the runs" }
+            @if rows.is_empty() { p { "Nothing: they have the same plan, and the same programs ran it." } }
+            @else {
+                div class="scroll" tabindex="0" role="region" aria-label="What differs between the runs" {
+                    table {
+                        thead { tr { th { "what" } @for run in 0..page.runs.len() { th class="left" { (called(page, run)) } } } }
+                        tbody {
+                            @for row in rows.iter().take(MOST_ROWS) {
+                                tr {
+                                    td { (printable(&row.key)) @if row.apart { " *" } }
+                                    @for value in &row.values { td class="words" { (printable(value)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if !page.differences.apart().is_empty() {
+                p class="caption" {
+                    "* Values of runs that differ in this are not compared: they are no answers to the same question. Each has \
+                     figures of its own below."
+                }
+            }
+            @if rows.len() > MOST_ROWS { p class="caption" { "The first " (MOST_ROWS) " of " (rows.len()) " differences." } }
         }
     }
 }
@@ -58,7 +116,10 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
         section class="card verdict" id="verdict" {
             h2 style="margin-top:4px" { "In short" }
             @if model.settings.is_empty() { p { "No trial has begun." } }
-            @else if sentences.is_empty() { p { "There is one method: nothing to compare." } }
+            @else if sentences.is_empty() && page.runs.len() > 1 { p { "These runs cannot be compared: see what differs." } }
+            @else if sentences.is_empty() {
+                @for sentence in alone(page) { p { (printable(&sentence)) } }
+            }
             ul {
                 @for (shown, sentence) in sentences.iter().take(MOST_SENTENCES) {
                     li class=[shown.then_some("shown")] { (printable(sentence)) }
@@ -75,6 +136,30 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Where each of a few settings has one method: where it ended.
+fn alone(page: &Page<'_>) -> Vec<String> {
+    let ended = |summary: &MethodSummary| {
+        let mean = number(Some(summary.final_best.mean?));
+        let (method, trials) = (&summary.method, summary.trials);
+        let seeds =
+            if trials == 1 { "the only trial".to_owned() } else { format!("{trials} trials on average") };
+        let spread = summary.final_interval.map(|of| format!(" (95 % interval {})", interval(Some(of))));
+        Some(format!("{method} ended at {mean} in {seeds}{}.", spread.unwrap_or_default()))
+    };
+    let mut sentences: Vec<String> =
+        page.model.summaries.iter().filter_map(ended).take(MOST_SENTENCES).collect();
+    let planned = page
+        .runs
+        .iter()
+        .zip(page.counts)
+        .any(|(run, (begun, _))| run.planned.is_some_and(|all| all > *begun));
+    sentences.push(match planned {
+        true => "No other method has begun: there is nothing to compare yet.".to_owned(),
+        false => "There is one method, and nothing to compare it with.".to_owned(),
+    });
+    sentences
 }
 
 /// What the followed solvers found beside their shadows, at the largest dimension.
@@ -110,8 +195,11 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
     let flawed = summaries.iter().any(|summary| summary.flawed_answers > 0);
     let shadows = summaries.iter().any(|summary| summary.failed_shadows > 0);
     let experiments = summaries.iter().any(|summary| summary.experiment != first.experiment);
+    let recommended = summaries.iter().any(|summary| summary.recommended.is_some());
+    // Of a noisy objective, the best value that was seen is a lucky one.
+    let value = if recommended { "luckiest" } else { good_word(summaries) };
     // The best mean of each setting stands out.
-    let best = |summary: &crate::report::analysis::summary::MethodSummary| {
+    let best = |summary: &MethodSummary| {
         let peers = summaries
             .iter()
             .filter(|other| other.sweep == summary.sweep && other.experiment == summary.experiment);
@@ -129,8 +217,9 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                         @if experiments { th class="left" { "experiment" } }
                         @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                         th { "trials" }
-                        th { (good_word(summaries)) " value, mean" }
+                        th { (value) " value, mean" }
                         th { "95 % interval" } th { "median" }
+                        @if recommended { th { "recommended, mean ± s.e." } }
                         @if ranks { th { "mean rank" } }
                         @if regret { th { "regret, mean" } }
                         @if failed { th { "failed evaluations" } }
@@ -153,6 +242,12 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                             td { (number(summary.final_best.mean)) }
                             td { (interval(summary.final_interval)) }
                             td { (number(summary.final_best.median)) }
+                            @if recommended {
+                                td {
+                                    (number(summary.recommended.and_then(|spread| spread.mean)))
+                                    @if let Some(error) = summary.recommended.and_then(|spread| spread.standard_error) { " ± " (number(Some(error))) }
+                                }
+                            }
                             @if ranks { td { (summary.mean_rank.map_or("–".to_owned(), |rank| format!("{rank:.2}"))) } }
                             @if regret { td { (number(summary.regret.and_then(|regret| regret.mean))) } }
                             @if failed { td { (summary.failed_evaluations) } }
@@ -351,12 +446,16 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
             h2 { "Failed evaluations" }
             div class="scroll" tabindex="0" role="region" aria-label="Failed evaluations" {
                 table id="failures" {
-                    thead { tr { th { "trial" } th { "evaluation" } th class="left" { "status" } th class="left" { "reason" } } }
+                    thead { tr {
+                        th { "trial" } th { "evaluation" } th class="left" { "status" } th class="left" { "reason" }
+                        th class="left" { "point" }
+                    } }
                     tbody {
                         @for (trial, failure) in &failed {
                             tr {
                                 td { (printable(&trial.started.trial.to_string())) } td { (failure.evaluation) }
                                 td class="left" { (failure.status) } td class="words" { (printable(&failure.reason)) }
+                                td class="point" { (super::evaluations::point(trial, &failure.levels)) }
                             }
                         }
                     }
@@ -415,8 +514,9 @@ pub(super) fn failures(page: &Page<'_>) -> Markup {
 pub(super) fn what_ran(page: &Page<'_>) -> Markup {
     html! {
         h2 { "What was run" }
-        @for (run, label) in page.runs.iter().zip(page.labels) {
-            @if page.runs.len() > 1 { h3 { (printable(label)) } }
+        @for (i, run) in page.runs.iter().enumerate() {
+            @if page.runs.len() > 1 { h3 { (called(page, i)) } }
+            (sessions(run))
             @if let Some(identity) = &run.identity {
                 div class="scroll" tabindex="0" role="region" aria-label="Plugins" {
                     table {
@@ -437,6 +537,43 @@ pub(super) fn what_ran(page: &Page<'_>) -> Markup {
                 summary { "The plan, every default filled (" code { "host run plan.yaml" } " is the same experiment)" }
                 pre { (run.plan) }
             }
+        }
+    }
+}
+
+/// When it was run, for how long, on which machine, from which commit, by which version.
+fn sessions(run: &RunFolder) -> Markup {
+    let Some(first) = run.sessions.first() else { return html! {} };
+    let last = run.sessions.last().unwrap_or(first);
+    let seconds: f64 = run.sessions.iter().map(|session| session.seconds).sum();
+    let each = |of: fn(&Session) -> String| {
+        let mut all: Vec<String> = Vec::new();
+        run.sessions.iter().map(of).filter(|words| !words.is_empty()).for_each(|words| {
+            if !all.contains(&words) {
+                all.push(words);
+            }
+        });
+        printable(&all.join("; "))
+    };
+    let machine = |session: &Session| {
+        let Machine { name, system, processor, cores } = &session.machine;
+        let cores =
+            cores.map(|cores| if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") });
+        let words = [name.clone(), processor.clone(), cores, Some(system.clone())];
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    };
+    let commits = each(|session| session.commit.clone().unwrap_or_default());
+    html! {
+        dl {
+            dt { "begun" } dd { (printable(&clock::words(&first.began))) }
+            dt { "took" }
+            dd {
+                (duration(seconds))
+                @if run.sessions.len() > 1 { ", in " (run.sessions.len()) " sessions, the last begun at " (printable(&clock::words(&last.began))) }
+            }
+            dt { "machine" } dd { (each(machine)) }
+            @if !commits.is_empty() { dt { "commit" } dd { code { (commits) } } }
+            dt { "host" } dd { (each(|session| session.host.clone())) }
         }
     }
 }

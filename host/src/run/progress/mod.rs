@@ -5,6 +5,7 @@ mod estimate;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,24 +14,51 @@ use serde_json::{Value as Json, json};
 use self::estimate::Estimate;
 use super::executor::Job;
 use super::protocol::Message;
+use super::waiting::Waiting;
 use crate::diagnostic::LogFormat;
 use crate::plan::TrialId;
 use crate::record::Step;
-use crate::text::say;
+use crate::record::session::OpenSession;
+use crate::text::{duration, say};
 
 /// How often a line appears where there is no terminal.
 const SELDOM: Duration = Duration::from_secs(10);
 /// How often the time left is computed again.
 const OFTEN: Duration = Duration::from_millis(500);
 
+/// How often the run's session is written down.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Who looks on while a run goes on, and may take time after it.
+pub trait Onlooker {
+    /// A run begins in this folder.
+    fn begins(&mut self, folder: &Path);
+    /// Whether it wants to know how far the run is: evaluations have been made.
+    fn is_due(&mut self) -> bool;
+    /// How far it is: evaluations made and planned, and how long it will still take.
+    fn look(&mut self, evaluations: (usize, usize), seconds_left: Option<f64>);
+    /// What went wrong with looking on, once.
+    fn complaint(&mut self) -> Option<String>;
+    /// How long it will be busy after the last of this many evaluations.
+    fn seconds_after(&self, planned: usize) -> f64;
+    /// The run has ended.
+    fn ends(&mut self);
+}
+
 /// Shows how far a run is, on the standard error.
 pub struct Progress {
     style: Style,
+    onlooker: Option<Box<dyn Onlooker>>,
+    /// The run's session, and when it was written.
+    session: Option<(OpenSession, Instant)>,
     trials: usize,
     done: usize,
     /// Evaluations made and to be made, over all open trials.
     evaluations: (usize, usize),
+    /// Evaluations of all trials, those that have ended before among them.
+    planned: usize,
     running: BTreeMap<TrialId, Running>,
+    waiting: Waiting,
     estimate: Estimate,
     /// Seconds left, and when that was computed: with ten thousand trials it is not for every evaluation.
     left: (Option<f64>, Option<Instant>),
@@ -67,11 +95,16 @@ impl Progress {
             Style::Lines
         };
         let now = Instant::now();
+        let bars = if let Style::Bars { bars, .. } = &style { Some(bars.clone()) } else { None };
         Self {
             style,
+            onlooker: None,
+            session: None,
+            waiting: Waiting::new(format, bars),
             trials: 0,
             done: 0,
             evaluations: (0, 0),
+            planned: 0,
             running: BTreeMap::new(),
             estimate: Estimate::default(),
             left: (None, None),
@@ -80,11 +113,30 @@ impl Progress {
         }
     }
 
-    /// How many trials there are, and those still to be run, in this order.
-    pub(super) fn begin(&mut self, all: usize, open: &[Job]) {
+    /// The same with somebody who looks on.
+    pub fn watched_by(self, onlooker: Box<dyn Onlooker>) -> Self {
+        Self { onlooker: Some(onlooker), ..self }
+    }
+
+    /// A run begins in this folder.
+    pub(super) fn begin_in(&mut self, folder: &Path) {
+        self.session = Some((OpenSession::begin(folder), Instant::now()));
+        if let Some(onlooker) = &mut self.onlooker {
+            onlooker.begins(folder);
+        }
+    }
+
+    /// What is under way, for somebody who asks to stop.
+    pub(super) fn waiting(&self) -> Waiting {
+        self.waiting.clone()
+    }
+
+    /// The trials there are, and those still to be run, in this order.
+    pub(super) fn begin(&mut self, all: &[Job], open: &[Job]) {
         self.begun = Instant::now();
-        self.trials = all;
-        self.done = all - open.len();
+        self.trials = all.len();
+        self.done = all.len() - open.len();
+        self.planned = all.iter().map(|job| job.evaluations).sum();
         self.evaluations = (0, open.iter().map(|job| job.evaluations).sum());
         self.estimate = Estimate::new(open);
         if let Style::Bars { bars, all, .. } = &mut self.style {
@@ -97,6 +149,7 @@ impl Progress {
 
     pub(super) fn trial_begins(&mut self, job: &Job) {
         self.running.insert(job.id.clone(), Running::default());
+        self.waiting.turns_to(&job.id, None);
         self.estimate.begins(&job.id, job.evaluations, self.begun.elapsed().as_secs_f64());
         if let Style::Bars { bars, trials, .. } = &mut self.style {
             let bar = bars.add(ProgressBar::new(job.evaluations as u64));
@@ -112,7 +165,11 @@ impl Progress {
         match message {
             Message::Begins(step) => self.doing(id, step),
             Message::Advanced { evaluation, best } => self.evaluated(id, *evaluation, *best),
-            Message::Alive | Message::Evaluated { .. } | Message::Failed { .. } | Message::Ended(_) => {}
+            Message::Alive
+            | Message::At(_)
+            | Message::Evaluated { .. }
+            | Message::Failed { .. }
+            | Message::Ended(_) => {}
         }
     }
 
@@ -121,6 +178,7 @@ impl Progress {
         if let Some(running) = self.running.get_mut(id) {
             running.doing = Some(step.word());
         }
+        self.waiting.turns_to(id, Some(step.clone()));
         self.show_trial(id);
     }
 
@@ -130,6 +188,7 @@ impl Progress {
         self.evaluations.0 += evaluation.saturating_sub(running.evaluation);
         running.evaluation = evaluation;
         running.best = best;
+        self.waiting.turns_to(id, None);
         self.estimate.evaluated(id, evaluation, self.begun.elapsed().as_secs_f64());
         self.show_trial(id);
         self.tick();
@@ -138,6 +197,7 @@ impl Progress {
     /// A trial has ended, well or not.
     pub(super) fn trial_ends(&mut self, id: &TrialId) {
         let ended = self.running.remove(id);
+        self.waiting.ends(id);
         self.done += 1;
         self.estimate.ends(id);
         if let Style::Bars { trials, .. } = &mut self.style
@@ -169,6 +229,7 @@ impl Progress {
     /// Time passes.
     pub(super) fn tick(&mut self) {
         self.show_all();
+        self.let_look();
         if self.last_line.elapsed() < SELDOM {
             return;
         }
@@ -190,12 +251,39 @@ impl Progress {
             let _ = bars.clear();
         }
         self.say("ends", json!({}));
+        if let Some((mut session, _)) = self.session.take() {
+            session.keep(true);
+        }
+        if let Some(onlooker) = &mut self.onlooker {
+            onlooker.ends();
+        }
+    }
+
+    /// Lets the onlooker look where it is time to, and keeps the session.
+    fn let_look(&mut self) {
+        if let Some((session, written)) = &mut self.session
+            && written.elapsed() > MINUTE
+        {
+            session.keep(false);
+            *written = Instant::now();
+        }
+        let (made, _) = self.evaluations;
+        if made == 0 || self.onlooker.as_mut().is_none_or(|onlooker| !onlooker.is_due()) {
+            return;
+        }
+        let left = self.left();
+        let Some(onlooker) = &mut self.onlooker else { return };
+        onlooker.look(self.evaluations, left);
+        if let Some(complaint) = onlooker.complaint() {
+            self.log(|| tracing::warn!("no report while the run goes on: {complaint}"));
+        }
     }
 
     fn left(&mut self) -> Option<f64> {
         if self.left.1.is_none_or(|computed| computed.elapsed() >= OFTEN) {
             let left = self.estimate.seconds_left(self.begun.elapsed().as_secs_f64());
-            self.left = (left, Some(Instant::now()));
+            let after = self.onlooker.as_ref().map_or(0.0, |onlooker| onlooker.seconds_after(self.planned));
+            self.left = (left.map(|left| left + after), Some(Instant::now()));
         }
         self.left.0
     }
@@ -252,26 +340,6 @@ impl Progress {
     }
 }
 
-/// A time for people: two units at most.
-fn duration(seconds: f64) -> String {
-    let seconds = seconds.max(0.0).round() as u64;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("a template of ours is valid").progress_chars("━━ ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_two_units_at_most() {
-        assert_eq!([0.4, 59.4, 61.0, 7384.0].map(duration), ["0 s", "59 s", "1 min 1 s", "2 h 3 min"]);
-    }
 }

@@ -71,7 +71,7 @@ pub fn parse(label: &str, extension: &str, input: Box<dyn Read>) -> Result<Quadr
 }
 
 /// Whether a path stands for the standard input.
-pub(super) fn is_stdin(path: &Path) -> bool {
+pub fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 

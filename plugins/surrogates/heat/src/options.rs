@@ -35,8 +35,8 @@ plugin_api::options! {
         /// The one that the other options describe.
         #[default]
         Given,
-        /// Of two, the one that has predicted the values of evaluated points better so far: one lengthscale for all variables and
-        /// raw values; or pooled lengthscales, `spread` 0.5, and values by the copula.
+        /// Of two, the one that has predicted the values of evaluated points better so far: one lengthscale for all variables
+        /// and raw values, which has a head start; or pooled lengthscales, `spread` 0.5, and values by the copula.
         Predictive,
     }
 }

@@ -1,46 +1,44 @@
-//! Which products of two bits say nothing that the bits alone do not say.
+//! Which bits are never set together.
 
 use crate::{Constraint, Layout, Literal};
 
 impl Layout {
-    /// For each pair of bits, in the order of [`Quadratic::pairs`](crate::Quadratic::pairs), whether the product of the
-    /// two is the same as 0, 1 or one of the bits at every point that the rules admit: a model needs no coefficient for
-    /// it.
+    /// For each pair of bits, in the order of [`Quadratic::pairs`](crate::Quadratic::pairs), whether the rules keep the two
+    /// from being set at once: their product is 0 at every point, and a model needs no coefficient for it.
     ///
-    /// So it is where both are never set at once (as in a group), where one is never set without the other (as in a
-    /// thermometer), and where one is fixed. Rules that follow from the groups and from constraints about two bits at a
-    /// time are found; what only larger rules imply together is not.
+    /// So it is in a group, and where a constraint says so, or several about two bits at a time together. What only larger
+    /// rules imply together is not found.
     ///
     /// ```
     /// use plugin_api::{Constraint, Layout, Literal};
     ///
-    /// // A group of two bits, and a bit that is set only where the next is.
-    /// let order = Constraint::Forbidden(vec![Literal::new(2, 1), Literal::new(3, 0)]);
-    /// let layout = Layout::with_groups(4, vec![0..2])?.with_constraints(vec![order])?;
-    /// // Of 01, 02, 03, 12, 13 and 23 the first and the last.
-    /// assert_eq!(layout.redundant_pairs(), [true, false, false, false, false, true]);
+    /// // A group of two bits, and two others of which one excludes the group's first.
+    /// let never = Constraint::Forbidden(vec![Literal::new(0, 1), Literal::new(3, 1)]);
+    /// let layout = Layout::with_groups(4, vec![0..2])?.with_constraints(vec![never])?;
+    /// // Of 01, 02, 03, 12, 13 and 23 the first and the third.
+    /// assert_eq!(layout.exclusive_pairs(), [true, false, true, false, false, false]);
     /// # Ok::<(), plugin_api::Error>(())
     /// ```
-    pub fn redundant_pairs(&self) -> Vec<bool> {
+    pub fn exclusive_pairs(&self) -> Vec<bool> {
         let n = self.dimension();
-        let mut redundant = vec![false; n * n.saturating_sub(1) / 2];
+        let mut exclusive = vec![false; n * n.saturating_sub(1) / 2];
         let pair = |i: usize, j: usize| i * (2 * n - i - 1) / 2 + (j - i - 1);
         if self.constraints().is_empty() {
             for group in self.groups() {
                 for i in group.clone() {
-                    (i + 1..group.end).for_each(|j| redundant[pair(i, j)] = true);
+                    (i + 1..group.end).for_each(|j| exclusive[pair(i, j)] = true);
                 }
             }
-            return redundant;
+            return exclusive;
         }
         let implications = Implications::of(self);
         for i in 0..n {
-            let (reached, fixed) = implications.of_set_bit(i);
-            for j in (0..n).filter(|&j| j != i && (fixed || reached[2 * j] || reached[2 * j + 1])) {
-                redundant[pair(i.min(j), i.max(j))] = true;
+            let (reached, never) = implications.of_set_bit(i);
+            for j in (0..n).filter(|&j| j != i && (never || reached[2 * j])) {
+                exclusive[pair(i.min(j), i.max(j))] = true;
             }
         }
-        redundant
+        exclusive
     }
 }
 
@@ -115,7 +113,7 @@ impl Implications {
         self.exclusive.push(of);
     }
 
-    /// All that follows from bit `i` being 1, and whether it has the same value always.
+    /// All that follows from bit `i` being 1, and whether it never is.
     fn of_set_bit(&self, i: usize) -> (Vec<bool>, bool) {
         let mut holds = vec![false; 2 * self.bits];
         let mut known = vec![false; self.exclusive.len()];
@@ -137,7 +135,7 @@ impl Implications {
         };
         let always = follow(&self.always);
         let reached = follow(&[2 * i + 1]);
-        (reached, always[2 * i] || always[2 * i + 1])
+        (reached, always[2 * i])
     }
 }
 
@@ -146,26 +144,18 @@ mod tests {
     use super::*;
     use crate::Bits;
 
-    /// Whether the product of two bits is constant or one of them at all admitted points, by looking at each.
+    /// Whether two bits are never both set at all admitted points, by looking at each.
     fn by_trying(layout: &Layout) -> Vec<bool> {
         let n = layout.dimension();
         let all = (0..1u32 << n).map(|mask| (0..n).map(|i| mask >> i & 1 == 1).collect::<Bits>());
         let points: Vec<Bits> = all.filter(|bits| layout.admits(bits)).collect();
-        let mut redundant = Vec::new();
+        let mut exclusive = Vec::new();
         for i in 0..n {
             for j in i + 1..n {
-                let always = |same: &dyn Fn(&Bits) -> bool| {
-                    points.iter().all(|bits| (bits[i] && bits[j]) == same(bits))
-                };
-                redundant.push(
-                    always(&|_| false)
-                        || always(&|_| true)
-                        || always(&|bits| bits[i])
-                        || always(&|bits| bits[j]),
-                );
+                exclusive.push(points.iter().all(|bits| !(bits[i] && bits[j])));
             }
         }
-        redundant
+        exclusive
     }
 
     fn of(pairs: &[(usize, u32)]) -> Vec<Literal> {
@@ -199,17 +189,17 @@ mod tests {
         for constraints in rules {
             let [free, grouped] =
                 [free(), grouped()].map(|layout| layout.with_constraints(constraints.clone()).unwrap());
-            assert_eq!(free.redundant_pairs(), by_trying(&free), "{free:?}");
+            assert_eq!(free.exclusive_pairs(), by_trying(&free), "{free:?}");
             // With groups some things follow from three bits at once; nothing is found that is not so.
-            let mut both = grouped.redundant_pairs().into_iter().zip(by_trying(&grouped));
+            let mut both = grouped.exclusive_pairs().into_iter().zip(by_trying(&grouped));
             assert!(both.all(|(found, is_so)| is_so || !found), "{grouped:?}");
         }
-        assert_eq!(grouped().redundant_pairs(), by_trying(&grouped()));
+        assert_eq!(grouped().exclusive_pairs(), by_trying(&grouped()));
     }
 
     #[test]
-    fn free_bits_have_no_redundant_pair_and_no_bits_have_no_pair() {
-        assert_eq!(Layout::free(4).redundant_pairs(), [false; 6]);
-        assert!(Layout::free(0).redundant_pairs().is_empty());
+    fn free_bits_have_no_exclusive_pair_and_no_bits_have_no_pair() {
+        assert_eq!(Layout::free(4).exclusive_pairs(), [false; 6]);
+        assert!(Layout::free(0).exclusive_pairs().is_empty());
     }
 }
