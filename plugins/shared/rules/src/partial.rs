@@ -9,6 +9,8 @@ pub struct Partial<'r> {
     values: Vec<Option<bool>>,
     /// What each sum has at least, and at most.
     ranges: Vec<(f64, f64)>,
+    /// How many terms of each sum are not decided.
+    open: Vec<usize>,
     /// The decided bits in the order in which they were; those from `done` on are yet to be propagated.
     trail: Vec<usize>,
     done: usize,
@@ -23,7 +25,8 @@ impl<'r> Partial<'r> {
             })
         };
         let ranges = rules.sums().iter().map(|sum| range(sum.terms())).collect();
-        Self { rules, values: vec![None; rules.dimension()], ranges, trail: Vec::new(), done: 0 }
+        let open = rules.sums().iter().map(|sum| sum.terms().len()).collect();
+        Self { rules, values: vec![None; rules.dimension()], ranges, open, trail: Vec::new(), done: 0 }
     }
 
     /// What follows from the rules alone is decided.
@@ -58,6 +61,7 @@ impl<'r> Partial<'r> {
                 let (least, most) = change(weight, value);
                 self.ranges[sum].0 -= least;
                 self.ranges[sum].1 -= most;
+                self.open[sum] += 1;
             }
         }
         self.done = mark;
@@ -87,6 +91,7 @@ impl<'r> Partial<'r> {
             let (least, most) = change(weight, value);
             self.ranges[sum].0 += least;
             self.ranges[sum].1 += most;
+            self.open[sum] -= 1;
         }
     }
 
@@ -111,7 +116,8 @@ impl<'r> Partial<'r> {
         if least > ceiling || most < floor {
             return false;
         }
-        if least + sum.heaviest() <= ceiling && most - sum.heaviest() >= floor {
+        let far = least + sum.heaviest() <= ceiling && most - sum.heaviest() >= floor;
+        if far || self.open[place] == 0 {
             return true;
         }
         for &(bit, level, weight) in sum.terms() {

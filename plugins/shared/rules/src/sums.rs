@@ -244,7 +244,8 @@ mod tests {
 
     #[test]
     fn what_has_one_value_everywhere_is_known_from_the_rules_alone() {
-        let layout = Layout::with_groups(7, vec![0..3])
+        let group = 0..3;
+        let layout = Layout::with_groups(7, vec![group])
             .unwrap()
             .with_constraints(vec![
                 Constraint::Fixed(Literal::new(1, 0)),

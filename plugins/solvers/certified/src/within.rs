@@ -10,6 +10,9 @@ use shared_semidefinite::relax_within;
 use crate::options::Options;
 use crate::portfolio::{Certificate, Limits, MOST_BITS_OF_ROOF, SWEEPS, TOLERANCE, most_sweeps};
 
+/// Sweeps of all rounds: draws with a few large coefficients would take five times as many for the last digits.
+const MOST_SWEEPS: u64 = 200;
+
 /// Minimizes `f`, whose coefficients add up to a finite number, among the points that keep the rules.
 ///
 /// One tabu walk among these points from near `start`; then a bound by the semidefinite relaxation with the rules folded in;
@@ -42,6 +45,9 @@ pub(crate) fn minimize(
     let nodes = options.nodes(free);
     let mut tree = (nodes > 1 && free <= MOST_BITS_OF_ROOF).then(|| Tree::within(f, rules, bits.clone()));
     let (mut bound, mut bounded, mut all_bounded) = (f64::NEG_INFINITY, 0, nodes == 0);
+    if nodes > 0 && in_time() {
+        bound = raised(sum_of_negatives(f));
+    }
     let stop = loop {
         if search.best().is_some_and(|(found, _)| found < value) {
             (value, bits) = best(&search);
@@ -87,12 +93,23 @@ pub(crate) fn minimize(
     Ok(Certificate { fixed: (n - free) as u64, moves, walks, nodes: bounded, stop, bound, bits, value })
 }
 
+/// No value is below the sum of all that is negative: the better bound where costs are only added up, as in placements.
+fn sum_of_negatives(f: &Quadratic) -> f64 {
+    let negative: f64 = f.linear().iter().chain(f.pairs()).map(|value| value.min(0.0)).sum();
+    (f.constant() + negative - rounding(f)).next_down()
+}
+
+/// What rounding may do to sums of all coefficients.
+fn rounding(f: &Quadratic) -> f64 {
+    (f.linear().len() + f.pairs().len() + 16) as f64 * f64::EPSILON * magnitude(f)
+}
+
 /// The bound of all points that keep the rules, as far as time allows.
 fn semidefinite_bound(f: &Quadratic, rules: &Rules, limits: &Limits, rng: &mut Rng) -> Result<Option<f64>> {
     let part = Reduced::new(f, rules.fixed().to_vec());
-    let most = most_sweeps(part.function.dimension());
+    let most = most_sweeps(part.function.dimension()).min(MOST_SWEEPS);
     let more = |done: u64| done < most && limits.share_is_left(SWEEPS);
     let found = relax_within(&part.function, &rules.rest(rules.fixed()), TOLERANCE, rng, more)?;
-    let rounding = (8 * f.dimension() + 16) as f64 * f64::EPSILON * magnitude(f);
-    Ok(found.lower_bound_while(|| limits.share_is_left(0.95)).map(|bound| (bound - rounding).next_down()))
+    let bound = found.lower_bound_while(|| limits.share_is_left(0.95));
+    Ok(bound.map(|bound| (bound - rounding(f)).next_down()))
 }
