@@ -78,8 +78,13 @@ impl Run {
 
     /// Whether there is a first guard that is none of these.
     fn is_tried_again(&self, four: &[u32]) -> bool {
-        let below = processes_with("\0--guarded\0");
-        self.trials().iter().any(|process| !four.contains(process) && !below.contains(process))
+        // Told by its words, read once: what a trial is just starting has the trial's for a moment.
+        let is_first = |process: &u32| {
+            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).into_owned();
+            line.contains("\0--attached\0") && !line.contains("\0--guarded\0")
+        };
+        self.trials().iter().any(|process| !four.contains(process) && is_first(process))
     }
 
     fn all_is_gone(&self) {

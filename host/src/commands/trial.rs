@@ -21,7 +21,7 @@ pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
         return guard::guard(*guarded);
     }
     if *worker {
-        return worker::worker(folder, &id, plugins);
+        return worker::worker(folder, &id, plugins, *allow_changed_plugins);
     }
     if *attached {
         return child::child(folder, &id, plugins, *allow_changed_plugins);

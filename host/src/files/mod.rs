@@ -263,6 +263,8 @@ pub(crate) enum Access {
     ReadAndWrite,
     /// Made where it is not there.
     Append,
+    /// The same, and what is there can be read.
+    ReadAndAppend,
 }
 
 /// Opens a plain file, and nothing that a link, a device or a pipe of its name would lead to.
@@ -272,6 +274,7 @@ pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
         Access::Read => options.read(true),
         Access::ReadAndWrite => options.read(true).write(true).create(true).truncate(false),
         Access::Append => options.append(true).create(true),
+        Access::ReadAndAppend => options.read(true).append(true).create(true),
     };
     #[cfg(unix)]
     {

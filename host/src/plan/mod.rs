@@ -27,7 +27,7 @@ pub use self::extension::obstacles;
 pub use self::given::{GivenPoint, PointsFile};
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
-pub use self::seeds::Seeds;
+pub use self::seeds::{Seeds, repetition};
 pub use self::trial_id::{NoTrialId, TrialId};
 
 use self::resolved::points;

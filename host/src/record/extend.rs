@@ -10,7 +10,7 @@ use std::path::Path;
 
 use plugin_api::Point;
 
-use super::event::{Event, Finished, Outcome};
+use super::event::{Event, Outcome};
 use super::folder::{cannot, write_points};
 use super::identity::{Identity, PluginFile};
 use super::journal::JOURNAL;
@@ -187,9 +187,10 @@ fn renamed(path: &Path, from: &str, to: &str, more: Option<More>) -> Result<Opti
     let goes_on = more.and_then(|more| round_that_goes_on(&events, more.budget)).unwrap_or(events.len());
     let mut points: BTreeMap<usize, Point> = BTreeMap::new();
     for (i, (line, (event, old))) in text.lines().zip(&events).enumerate() {
-        let short = |finished: &Finished| more.is_some_and(|more| finished.evaluations < more.total);
+        let short = |evaluations: usize| more.is_some_and(|more| evaluations < more.total);
         match event {
-            Event::Finished(finished) if short(finished) => break,
+            Event::Recommended(recommended) if short(recommended.evaluations) => break,
+            Event::Finished(finished) if short(finished.evaluations) => break,
             Event::Evaluating(begun) => {
                 points.insert(begun.evaluation, begun.point.clone());
             }
@@ -253,7 +254,9 @@ mod tests {
     #[test]
     fn a_journal_with_another_hash_is_what_that_plan_would_have_written() {
         let all = examples().len();
-        for (count, budget, left) in [(all, 4, all), (all, 5, all - 1), (all - 2, 5, all - 2), (1, 4, 1)] {
+        for (count, budget, left) in
+            [(all, 4, all), (all, 5, all - 2), (all - 1, 5, all - 2), (all - 3, 5, all - 3), (1, 4, 1)]
+        {
             let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             written(one.path(), "old", count);
             carry_over_trial(one.path(), "old", "new", more(budget)).unwrap();

@@ -49,8 +49,9 @@ impl Journal {
         let mut recorded = chain::read(&path, &bytes).map_err(|broken| RecordError(broken.to_string()))?;
         if trust {
             // What was proposed and not evaluated yet, other plugins may propose otherwise.
-            let settled =
-                |(event, _): &(Event, Chain)| matches!(event, Event::Evaluated(_) | Event::Finished(_));
+            let settled = |(event, _): &(Event, Chain)| {
+                matches!(event, Event::Evaluated(_) | Event::Recommended(_) | Event::Finished(_))
+            };
             recorded.truncate(recorded.iter().rposition(settled).map_or(0, |last| last + 1));
         }
         let length: usize =

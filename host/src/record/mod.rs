@@ -10,6 +10,7 @@ mod identity;
 pub mod incident;
 mod journal;
 mod lock;
+mod repeats;
 mod round;
 mod run_folder;
 pub mod session;
@@ -25,7 +26,8 @@ pub use self::chain::{Broken, Chain};
 pub use self::folder::{Place, Programs, prepare};
 pub use self::identity::{Identity, PluginFile};
 pub use self::journal::{Journal, finished, is_finished, under_way};
-pub use self::lock::try_folder;
+pub use self::lock::{Lock, try_folder};
+pub use self::repeats::Repeats;
 pub use self::round::RoundFile;
 pub use self::run_folder::RunFolder;
 pub use self::spaces::Spaces;
@@ -48,7 +50,7 @@ pub const TRIALS: &str = "trials";
 pub struct RecordError(String);
 
 impl RecordError {
-    fn cannot(what: &'static str, path: &std::path::Path) -> impl Fn(std::io::Error) -> Self {
+    pub(crate) fn cannot(what: &'static str, path: &std::path::Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self(format!("cannot {what} {}: {error}", path.display()))
     }

@@ -7,7 +7,7 @@ use std::hash::Hasher;
 use std::path::Path;
 
 use super::asked::{self, Prediction};
-use super::event::{Evaluated, Evaluating, Event, Finished, Phase, Proposed, Started};
+use super::event::{Evaluated, Evaluating, Event, Finished, Phase, Proposed, Recommended, Started};
 use super::incident::{self, Incident};
 use super::journal::JOURNAL;
 use super::{Broken, Step, Timed, chain, timing};
@@ -19,6 +19,8 @@ pub struct TrialFiles {
     pub evaluations: Vec<Evaluation>,
     /// Its AFO problems.
     pub problems: Vec<Proposed>,
+    /// What it recommends, where the objective is noisy and the search has ended.
+    pub recommended: Option<Recommended>,
     /// Points that are being evaluated.
     pub pending: Vec<Evaluating>,
     /// How it ended; `None` where it has not.
@@ -55,7 +57,7 @@ impl TrialFiles {
         let Some(Event::Started(started)) = events.next() else { return Ok(None) };
         let (mut evaluations, mut problems, mut finished) = (Vec::new(), Vec::new(), None);
         let mut pending: Vec<(Evaluating, Option<usize>)> = Vec::new();
-        let mut rounds = 0;
+        let (mut rounds, mut recommended) = (0, None);
         for event in events {
             match event {
                 Event::Evaluating(begun) => {
@@ -74,6 +76,7 @@ impl TrialFiles {
                     }
                 }
                 Event::Proposed(proposed) => problems.push(proposed),
+                Event::Recommended(point) => recommended = Some(point),
                 Event::Finished(end) => finished = Some(end),
                 Event::Started(_) => {}
             }
@@ -81,7 +84,17 @@ impl TrialFiles {
         let (times, incidents) = (timing::read(folder), incident::read(folder));
         let predictions = asked::predictions(folder);
         let pending = pending.into_iter().map(|(begun, _)| begun).collect();
-        Ok(Some(Self { started, evaluations, problems, pending, finished, times, predictions, incidents }))
+        Ok(Some(Self {
+            started,
+            evaluations,
+            problems,
+            pending,
+            recommended,
+            finished,
+            times,
+            predictions,
+            incidents,
+        }))
     }
 
     /// The evaluation of the best point so far.
@@ -190,6 +203,7 @@ mod tests {
                 penalty: 0.0,
                 total: value,
                 best,
+                repeats: Vec::new(),
             }));
         }
         let mut journal = Journal::open(folder, false).unwrap();

@@ -27,7 +27,7 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Runs one trial, attached to the process that started this one.
 pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
     wake_without_parent();
-    let words = Arc::new(Words(Mutex::new(take_output())));
+    let words = Arc::new(Words::take_over());
     let stop = Arc::new(AtomicBool::new(false));
     if let Err(error) = listen(stop.clone()).and_then(|()| beat(words.clone())) {
         words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });
@@ -35,7 +35,7 @@ pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool
     }
     let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
         limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
-        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.timeout);
+        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.limit());
         let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;
         let workers = (batch > 1).then(pool);
         run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)

@@ -29,13 +29,13 @@ pub trait Executor {
 pub struct Job {
     pub id: TrialId,
     pub evaluations: usize,
-    /// How long each of them may take, where the trial's process makes them; workers are watched by the trial.
+    /// How long each of them may take in the trial's process, with all its repetitions; workers are watched by the trial.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
     pub fn new(id: TrialId, evaluations: usize, keys: &Settings) -> Self {
-        Self { id, evaluations, timeout: keys.evaluation.timeout.filter(|_| keys.budget.batch == 1) }
+        Self { id, evaluations, timeout: keys.evaluation.limit() }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::plugins::PluginArguments;
 use crate::trial::{OpenBenchmark, evaluate};
 
 /// Evaluates what it is asked to, attached to the process that started this one.
-pub fn worker(folder: &Path, id: &TrialId, plugins: &PluginArguments) -> ExitCode {
+pub fn worker(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
     wake_without_parent();
     let words = Arc::new(Words::take_over());
     let requests = match listen().and_then(|requests| beat(words.clone()).map(|()| requests)) {
@@ -27,7 +27,7 @@ pub fn worker(folder: &Path, id: &TrialId, plugins: &PluginArguments) -> ExitCod
             return 1.into();
         }
     };
-    let opened = OpenBenchmark::open(folder, id, plugins).map_err(|error| error.to_string());
+    let opened = OpenBenchmark::open(folder, id, plugins, trust).map_err(|error| error.to_string());
     let opened = opened.and_then(|opened| limit_memory(opened.memory).map(|()| opened));
     let mut benchmark = match opened {
         Ok(opened) => opened.benchmark,

@@ -8,8 +8,10 @@ mod groups;
 mod initial_design;
 mod optimize;
 mod problem;
+mod recommend;
 mod recording;
 mod relabel;
+mod repeat;
 #[cfg(test)]
 mod resume_tests;
 mod turns;
@@ -31,6 +33,7 @@ pub use self::recording::Listener;
 use self::optimize::{Known, Optimization, Parts, Recorder, optimize};
 use self::recording::Recording;
 use self::relabel::Relabelled;
+use self::repeat::{Averaged, Singles};
 use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::Settings;
@@ -38,7 +41,7 @@ use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
-use crate::record::{FORMAT, Identity, Journal, RecordError, Step, TRIALS, incident, read_trial};
+use crate::record::{FORMAT, Identity, Journal, RecordError, Repeats, Step, TRIALS, incident, read_trial};
 
 /// Why a trial ended before its budget was spent.
 #[derive(Debug, thiserror::Error)]
@@ -85,18 +88,42 @@ pub struct OpenBenchmark {
 }
 
 impl OpenBenchmark {
-    /// Reads the trial's own file, and makes its objective.
-    pub fn open(run: &Path, id: &TrialId, arguments: &PluginArguments) -> Result<Self, TrialError> {
+    /// Reads the trial's own file, and makes its objective; where `trust`, it may have changed since the run was begun.
+    pub fn open(
+        run: &Path,
+        id: &TrialId,
+        arguments: &PluginArguments,
+        trust: bool,
+    ) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
         let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let plugin = open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
-        check_identity(run, &trial, &plugins, false)?;
+        check_identity(run, &trial, &plugins, trust)?;
         let seed = Seeds::new(&trial.experiment, trial.id.seed).instance();
         let benchmark = plugin.benchmark(&plugins.options(&plugin, &trial.benchmark.options), seed);
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
-        Ok(Self { benchmark: Box::new(benchmark), memory: trial.keys.evaluation.memory })
+        let folder = run.join(TRIALS).join(id.to_string());
+        let (benchmark, _) = averaged(Box::new(benchmark), &trial.keys, &folder)?;
+        Ok(Self { benchmark, memory: trial.keys.evaluation.memory })
     }
+}
+
+/// The objective, with means of several values where the experiment wants that; and where single values are kept, if any are
+/// to be.
+fn averaged(
+    objective: Box<dyn Benchmark>,
+    keys: &Settings,
+    folder: &Path,
+) -> Result<(Box<dyn Benchmark>, Option<Singles>), TrialError> {
+    let again = keys.recommend.repeat > 0 && !objective.deterministic();
+    if keys.evaluation.repeat == 1 && !again {
+        return Ok((objective, None));
+    }
+    let opened = crate::files::Folder::make(folder).and_then(|_| Repeats::open(folder));
+    let opened = opened.map_err(RecordError::cannot("open the single values in", folder))?;
+    let singles = Singles::new(opened, keys.evaluation.repeat);
+    Ok((Box::new(Averaged { objective, singles: singles.clone() }), Some(singles)))
 }
 
 /// A trial of a run's folder, ready to be run.
@@ -184,6 +211,7 @@ impl OpenTrial {
             tracing::info!("going through {} recorded evaluations again", recorded - known.observed);
         }
         known.trusted = self.trust;
+        recording.between_steps();
         optimize(parts, &self.trial.keys, &self.trial.given, known, &seeds, &mut recording)
     }
 
@@ -264,7 +292,8 @@ impl OpenTrial {
             encoder = Box::new(relabelled);
         }
         let turns = self.make_turns(&encoder.layout(), &mut |place| listener.at(place))?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns, workers: None })
+        let (benchmark, singles) = averaged(Box::new(benchmark), &self.trial.keys, &self.folder)?;
+        Ok(Parts { benchmark, space, encoder, penalty, turns, workers: None, singles })
     }
 
     fn make_turns(&mut self, layout: &Layout, at: &mut dyn FnMut(&str)) -> Result<Turns, TrialError> {

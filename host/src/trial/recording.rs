@@ -87,6 +87,13 @@ impl<'a> Recording<'a> {
     }
 }
 
+impl Recording<'_> {
+    /// The trial is in no step.
+    pub(super) fn between_steps(&mut self) {
+        self.listener.at(&self.between);
+    }
+}
+
 impl Recorder for Recording<'_> {
     fn record(&mut self, event: Event) -> Result<(), TrialError> {
         self.journal.record(&event)?;
@@ -124,7 +131,7 @@ impl Recorder for Recording<'_> {
         self.listener.at("where surrogates and solvers save their state");
         self.save(evaluations, save());
         self.pace.saved(begun);
-        self.listener.at(&self.between);
+        self.between_steps();
     }
 
     fn begins(&mut self, step: &Step) {
@@ -136,7 +143,10 @@ impl Recorder for Recording<'_> {
         if self.recorded().is_none() {
             self.timing.add(step, time);
         }
-        self.listener.at(&self.between);
+        // An evaluation may end while others of its round go on.
+        if step.evaluation().is_none() {
+            self.between_steps();
+        }
     }
 
     fn at(&mut self, place: &str) {

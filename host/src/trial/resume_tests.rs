@@ -189,7 +189,8 @@ fn go_on(
         (known.observed, known.recalled) = (*evaluations, *evaluations);
     }
     let (benchmark, encoder, penalty) = (Box::new(Ones), Box::new(Same), Penalty::l1(0.25));
-    let parts = Parts { benchmark, space: Space::binary(N), encoder, penalty, turns, workers: None };
+    let parts =
+        Parts { benchmark, space: Space::binary(N), encoder, penalty, turns, workers: None, singles: None };
     let keys = format!(r#"{{ "budget": {{ "initial": 3, "evaluations": 20, "batch": {batch} }} }}"#);
     let keys: Settings = serde_json::from_str(&keys).unwrap();
     let mut replay = Replay { recorded: recorded.iter().cloned().collect(), ..Replay::default() };

@@ -14,6 +14,7 @@ pub mod methods;
 pub mod name;
 pub mod penalty;
 pub mod plugin_directories;
+pub mod recommend;
 pub mod relabel;
 pub mod seeds;
 pub mod sweep;
@@ -122,6 +123,9 @@ manifest! {
         /// Left out where nothing is said, so that plans from before there was the key keep their hash.
         #[serde(skip_serializing_if = "initial::Initial::is_default")]
         initial: initial::Initial,
+        /// The same.
+        #[serde(skip_serializing_if = "recommend::Recommend::is_default")]
+        recommend: recommend::Recommend,
         /// Left out where it is off, so that plans from before there was the key keep their hash.
         #[serde(skip_serializing_if = "relabel::Relabel::is_off")]
         relabel: relabel::Relabel,

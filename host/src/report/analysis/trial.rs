@@ -10,6 +10,7 @@ use super::best::Found;
 use super::course::Course;
 use super::listing::{self, Listed};
 use super::predicted::{Predicted, predicted};
+use super::recommended::Recommendation;
 use crate::record::event::{Finished, Phase, Started};
 use crate::record::incident::Incident;
 use crate::record::{Evaluation, Step, TrialFiles};
@@ -43,8 +44,10 @@ pub(crate) struct TrialRecord {
     pub flaws: Vec<Flaw>,
     /// How it ended; `None` where it has not.
     pub finished: Option<Finished>,
-    /// The best evaluation so far.
+    /// The best evaluation so far; where the objective is noisy, the luckiest.
     pub found: Option<Found>,
+    /// What it recommends, where the objective is noisy.
+    pub recommendation: Option<Recommendation>,
     /// The names of variables and levels, where they are known.
     pub space: Option<Arc<Space>>,
     /// The followed solver, then the shadows.
@@ -205,6 +208,10 @@ impl TrialRecord {
             shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
             evaluate: time(&|step| matches!(step, Step::Evaluate { .. })),
             found: trial.best().and_then(found),
+            recommendation: trial
+                .recommended
+                .as_ref()
+                .map(|point| Recommendation::of(point, trial.started.maximize)),
             course: Course::of(&trial),
             predicted: predicted(&trial),
             listed: listing::of_trial(&trial, listed),
