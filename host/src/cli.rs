@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use plugin_api::Kind;
 
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
@@ -13,6 +14,7 @@ use crate::paint::Color;
 use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
 use crate::run::{Limits, PATIENCE};
+use crate::skeleton::Language;
 
 /// Combinatorial Bayesian optimization from the command line.
 ///
@@ -89,6 +91,19 @@ acquisition function. The columns are listed in host/REPORT.md.
 Examples:
   host export results/ising/first --format parquet
   host export results/ising/first --format csv --output tables";
+
+const NEW_HELP: &str = "\
+Examples:
+  host plugins new benchmark knapsack                  in Rust
+  host plugins new benchmark knapsack --lang python    a decorated function
+  host plugins new solver my-own --lang c --path ~/plugins
+The commands to go on with are printed.";
+
+const CHECK_HELP: &str = "\
+Examples:
+  host plugins check target/release/libbenchmark_knapsack.so
+  host plugins check psr
+  host plugins check 'command[run=[./objective.py]]'";
 
 const COMPLETIONS_HELP: &str = "\
 Where shells look for them:
@@ -213,9 +228,12 @@ pub struct TrialArguments {
     /// Be the process of the trial, for the host that watches over it.
     #[arg(long)]
     pub attached: bool,
-    /// Be the one that runs it, below its guard.
+    /// Evaluate points for the trial instead of running it.
     #[arg(long, requires = "attached")]
-    pub guarded: bool,
+    pub worker: bool,
+    /// How many guards are above this process already, as often as it is given.
+    #[arg(long, requires = "attached", action = clap::ArgAction::Count)]
+    pub guarded: u8,
     /// Go on from what is recorded although the plugins have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,
@@ -409,4 +427,93 @@ pub enum PluginsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Make the folder of a plugin of your own: source, test, an experiment with it, a schema for editors.
+    ///
+    /// It works as it stands, anywhere on this machine, and explains itself: an objective that packs items, an encoder, a
+    /// model or a solver, to put your own in its place.
+    #[command(after_help = NEW_HELP)]
+    New(NewArguments),
+    /// Check a built plugin against the contract of its kind: a verdict on each promise, with the reason.
+    ///
+    /// Options (defaults, unknown names, limits), determinism, sizes, bounds beside exhaustive search, groups and constraints,
+    /// panics, crashes, output. The rules are those of `plugin_api::testing`. The plugin runs in a process of its own.
+    /// Exit codes: 0 every promise is kept, 1 one is not, 2 there is no such plugin.
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArguments),
+}
+
+/// The plugin to be.
+#[derive(Debug, Args)]
+pub struct NewArguments {
+    /// `benchmark` (an objective), `encoder`, `surrogate` or `solver`.
+    #[arg(value_name = "KIND", value_enum, hide_possible_values = true)]
+    pub kind: NewKind,
+    /// Its name in manifests: small letters, digits and -.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Where the new folder KIND-NAME goes [default: the current folder].
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
+    /// `rust` for all kinds, `c` for objectives and solvers, `python` for objectives.
+    #[arg(
+        long,
+        value_name = "LANGUAGE",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub lang: Language,
+    /// The folder `plugin-api` of a checkout, for Rust [default: what this program was built from].
+    #[arg(long, value_name = "DIR")]
+    pub api: Option<PathBuf>,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+}
+
+/// The kinds of plugins, as words of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum NewKind {
+    Benchmark,
+    Encoder,
+    Surrogate,
+    Solver,
+}
+
+impl From<NewKind> for Kind {
+    fn from(kind: NewKind) -> Self {
+        match kind {
+            NewKind::Benchmark => Self::Benchmark,
+            NewKind::Encoder => Self::Encoder,
+            NewKind::Surrogate => Self::Surrogate,
+            NewKind::Solver => Self::Solver,
+        }
+    }
+}
+
+/// What to check, and how.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// A plugin's file, or its name; with options in brackets where it needs some.
+    #[arg(value_name = "FILE|NAME")]
+    pub plugin: String,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+    /// As JSON, one line for each plugin.
+    #[arg(long)]
+    pub json: bool,
+    /// How many seconds a single call may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(Duration::from_secs(60)))]
+    pub time_limit: Seconds,
+    /// Be the process that loads the plugin.
+    #[arg(long, hide = true, requires = "child")]
+    pub kind: Option<String>,
+    /// Its options, as JSON.
+    #[arg(long, hide = true, requires = "child")]
+    pub options: Option<String>,
+    /// What its lines begin with.
+    #[arg(long, hide = true, requires_all = ["kind", "options"])]
+    pub child: Option<String>,
 }

@@ -91,7 +91,9 @@ impl fmt::Display for Diagnostic {
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let distance = |name: &&str| strsim::damerau_levenshtein(word, name);
     let best = known.into_iter().min_by_key(|name| (distance(name), *name))?;
-    (distance(&best) <= (best.chars().count() / 3).max(1)).then(|| best.to_owned())
+    let letters = best.chars().count();
+    // A single letter is not another one misspelt.
+    (distance(&best) <= (letters / 3).max(1) && distance(&best) < letters).then(|| best.to_owned())
 }
 
 #[cfg(test)]
@@ -105,5 +107,6 @@ mod tests {
         assert_eq!(nearest("anealing", known).as_deref(), Some("annealing"));
         assert_eq!(nearest("tabu", known), None);
         assert_eq!(nearest("x", []), None);
+        assert_eq!((nearest("3", ["1", "2"]), nearest("s9", ["s1"]).as_deref()), (None, Some("s1")));
     }
 }

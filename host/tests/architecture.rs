@@ -13,12 +13,13 @@ const LEVELS: &[&[&str]] = &[
     &["commands"],
     &["cli"],
     &["report"],
-    &["export", "solve", "run"],
+    &["export", "solve", "check", "run"],
     &["trial"],
     &["record"],
     &["plan"],
     &["plugins", "manifest"],
-    &["clock", "diagnostic", "files", "parallel", "text"],
+    &["skeleton"],
+    &["clock", "diagnostic", "feasible", "files", "parallel", "text"],
     &["paint"],
 ];
 

@@ -67,6 +67,26 @@ impl Run {
         processes_with(&format!("trial\0{}\0", self.folder().display()))
     }
 
+    /// The host, the guards and the trial's process: each starts the next.
+    fn four(&self, host: &Child) -> Vec<u32> {
+        let mut trials = self.trials();
+        trials.sort_unstable();
+        // What is just being started still has the trial's words.
+        trials.truncate(3);
+        std::iter::once(host.id()).chain(trials).collect()
+    }
+
+    /// Whether there is a first guard that is none of these.
+    fn is_tried_again(&self, four: &[u32]) -> bool {
+        // Told by its words, read once: what a trial is just starting has the trial's for a moment.
+        let is_first = |process: &u32| {
+            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).into_owned();
+            line.contains("\0--attached\0") && !line.contains("\0--guarded\0")
+        };
+        self.trials().iter().any(|process| !four.contains(process) && is_first(process))
+    }
+
     fn all_is_gone(&self) {
         within_a_minute("all processes end", || self.strays().is_empty() && self.trials().is_empty());
     }
@@ -82,6 +102,12 @@ fn within_a_minute(what: &str, done: impl Fn() -> bool) {
 
 fn signal(name: &str, process: u32) {
     let _ = Command::new("kill").args([name, &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// To all of them by one program, one right after the other.
+fn signal_all(name: &str, processes: &[u32]) {
+    let numbers = processes.iter().map(u32::to_string);
+    let _ = Command::new("kill").arg(name).args(numbers).stderr(Stdio::null()).status();
 }
 
 fn ended(mut child: Child, patience: Duration) -> Output {
@@ -114,66 +140,69 @@ fn nothing_is_left_when_the_host_is_killed_or_told_to_end() {
     }
 }
 
-#[test]
-fn nothing_is_left_when_trial_guard_or_both_are_killed_with_the_host_or_without() {
-    let mut sleep = 100;
-    for host_too in [false, true] {
-        for victims in [&[0][..], &[1], &[0, 1]] {
-            // All three at once leave nobody to clear up.
-            if host_too && victims.len() == 2 {
-                continue;
-            }
-            sleep += 1;
-            let run = Run::new("wait", sleep);
-            let host = run.start(2);
-            let before = run.strays();
-            let trials = run.trials();
-            assert_eq!(trials.len(), 2, "a trial and its guard");
-            victims.iter().for_each(|&victim| signal("-KILL", trials[victim]));
-            if !host_too {
-                // It is started again; what it had started before is gone.
-                within_a_minute("another try", || run.strays().iter().any(|stray| !before.contains(stray)));
-                within_a_minute("the old end", || run.strays().iter().all(|stray| !before.contains(stray)));
-            }
-            signal("-KILL", host.id());
-            ended(host, Duration::from_secs(30));
-            run.all_is_gone();
-        }
-    }
-}
-
 /// `HOST_KILLS=200 cargo test -p host --test orphans -- --nocapture` makes at least that many.
 #[test]
-fn nothing_is_left_whichever_of_the_three_is_killed_at_a_random_moment() {
+fn nothing_is_left_whichever_of_the_four_is_killed_at_a_random_moment() {
     let wanted = std::env::var("HOST_KILLS").map_or(10, |count| count.parse().expect("a number of kills"));
     let random = &mut rng(20_261_118);
-    let (mut kills, mut rounds, mut sleep) = ([0_usize; 3], 0, 500);
+    let (mut kills, mut rounds, mut sleep) = ([0_usize; 4], 0, 500);
     while kills.iter().sum::<usize>() < wanted {
         (sleep, rounds) = (sleep + 1, rounds + 1);
         let run = Run::new("wait", sleep);
         let host = run.start(random.random_range(1..=2));
         std::thread::sleep(Duration::from_millis(random.random_range(0..60)));
-        // The guard is started first, and starts the trial.
-        let mut trials = run.trials();
-        trials.sort_unstable();
-        let three: Vec<u32> = std::iter::once(host.id()).chain(trials).collect();
-        let victim = random.random_range(0..three.len());
+        let four = run.four(&host);
+        let victim = random.random_range(0..four.len());
         let before = run.strays();
-        signal("-KILL", three[victim]);
+        signal("-KILL", four[victim]);
         kills[victim] += 1;
         if victim != 0 {
             // The host has to live until it has cleared up.
-            within_a_minute("the old end", || run.strays().iter().all(|stray| !before.contains(stray)));
+            within_a_minute("another try", || run.is_tried_again(&four));
+            assert!(run.strays().iter().all(|stray| !before.contains(stray)));
             signal("-KILL", host.id());
             kills[0] += 1;
         }
         ended(host, Duration::from_secs(30));
         run.all_is_gone();
     }
-    let [hosts, guards, trials] = kills;
+    let [hosts, first, second, trials] = kills;
+    let guards = first + second;
     println!(
         "{hosts} kills of hosts, {guards} of guards, {trials} of trials, in {rounds} rounds: nothing is left"
     );
+}
+
+/// Which of host, first guard, second guard and trial are killed in one instant: any two, and any three but those above
+/// the trial.
+const TOGETHER: [&[usize]; 9] =
+    [&[0, 1], &[0, 2], &[0, 3], &[1, 2], &[1, 3], &[2, 3], &[0, 1, 3], &[0, 2, 3], &[1, 2, 3]];
+
+/// `HOST_TOGETHER=200 cargo test -p host --test orphans -- --nocapture` does it that often.
+#[test]
+fn nothing_is_left_when_several_are_killed_in_one_instant_while_the_objective_starts_daemons() {
+    let wanted =
+        std::env::var("HOST_TOGETHER").map_or(TOGETHER.len(), |count| count.parse().expect("a number"));
+    let random = &mut rng(20_261_119);
+    for (round, victims) in TOGETHER.iter().cycle().take(wanted).enumerate() {
+        let run = Run::new("daemons", 2000 + u32::try_from(round).unwrap());
+        let host = run.start(random.random_range(1..30));
+        let four = run.four(&host);
+        assert_eq!(four.len(), 4, "a host, a trial and its guards");
+        let before = run.strays();
+        signal_all("-KILL", &victims.iter().map(|&victim| four[victim]).collect::<Vec<_>>());
+        if victims[0] != 0 {
+            // It is started again, once all that it had started before is gone.
+            within_a_minute("another try", || run.is_tried_again(&four));
+            let old = run.strays().into_iter().filter(|stray| before.contains(stray)).count();
+            assert_eq!(old, 0, "{victims:?}");
+            signal("-KILL", host.id());
+        }
+        ended(host, Duration::from_secs(30));
+        run.all_is_gone();
+        println!("{victims:?} of four killed in one instant: nothing is left");
+    }
+    println!("{wanted} times several of the four in one instant: nothing is left");
 }
 
 #[test]
@@ -202,13 +231,13 @@ fn what_a_plugin_forks_does_not_keep_the_journal() {
     for _ in 0..2 {
         let run = Run::new("fork", 400);
         let host = run.command(&["--quiet"]).spawn().unwrap();
-        // The guard, the trial and its fork.
-        within_a_minute("a fork", || run.trials().len() == 3);
+        // The guards, the trial and its fork.
+        within_a_minute("a fork", || run.trials().len() == 4);
         signal("-KILL", host.id());
         ended(host, Duration::from_secs(30));
         // At once: the guard may still be at work.
         let resumed = run.command(&["--quiet", "--resume"]).spawn().unwrap();
-        within_a_minute("a fork again", || run.trials().len() == 3);
+        within_a_minute("a fork again", || run.trials().len() == 4);
         signal("-TERM", resumed.id());
         let words = String::from_utf8_lossy(&ended(resumed, Duration::from_secs(30)).stderr).into_owned();
         assert!(words.contains("host run --resume") && !words.contains("error"), "{words}");

@@ -29,8 +29,10 @@ fn planned(manifest: &str) -> String {
 #[test]
 fn a_solver_that_cannot_keep_a_constraint_is_named_before_anything_runs() {
     let _snapshots = snapshots::in_folder("cli");
-    assert_snapshot!("a constraint that psr cannot keep", planned(&manifest("", "psr")));
-    assert!(planned(&manifest("declared: false", "psr")).contains("# 1 trial"));
+    let authors = "{ use: sdp, options: { rounding: authors } }";
+    assert_snapshot!("a constraint that a solver cannot keep", planned(&manifest("", authors)));
+    assert!(planned(&manifest("declared: false", authors)).contains("# 1 trial"));
+    assert!(planned(&manifest("", "certified")).contains("# 1 trial"));
 }
 
 #[test]

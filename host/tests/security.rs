@@ -5,9 +5,10 @@
 mod support;
 
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
 
 use insta::assert_snapshot;
-use support::{SMALLEST, command, host, output};
+use support::{SMALLEST, build_plugin, command, host, output};
 
 #[test]
 fn a_plugin_that_others_may_write_to_is_refused_unless_somebody_insists() {
@@ -81,4 +82,96 @@ fn a_place_that_cannot_be_written_to_is_told_before_anything_runs() {
     let words = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{words}");
     assert!(words.contains("cannot make") && words.contains("Not a directory"), "{words}");
+}
+
+/// Somebody else on this machine.
+const ANOTHER: u32 = 54321;
+
+/// Turns a link of somebody else's from one folder to another and back, until it is dropped.
+struct Flipping(Child);
+
+impl Flipping {
+    fn start(link: &std::path::Path, one: &std::path::Path, other: &std::path::Path) -> Self {
+        let user = [format!("--reuid={ANOTHER}"), format!("--regid={ANOTHER}"), "--clear-groups".to_owned()];
+        let script = "while :; do ln -sfn \"$2\" \"$1\"; ln -sfn \"$3\" \"$1\"; done";
+        let mut child = Command::new("setpriv");
+        child.args(user).args(["sh", "-c", script, "sh"]).args([link, one, other]).stderr(Stdio::null());
+        Self(child.spawn().unwrap())
+    }
+}
+
+impl Drop for Flipping {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// `HOST_FLIPS=300 cargo test -p host --test security -- --nocapture` tries it three hundred times.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_code_is_loaded_through_a_link_that_somebody_else_turns() {
+    let flips: usize = std::env::var("HOST_FLIPS").map_or(6, |count| count.parse().expect("a number"));
+    let can =
+        Command::new("setpriv").args([&format!("--reuid={ANOTHER}"), "true"]).stderr(Stdio::null()).status();
+    if rustix::process::geteuid().as_raw() != 0 || !can.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: only the administrator, with setpriv, can act as somebody else");
+    }
+    let top = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let [good, evil, open, theirs] =
+        ["good", "evil", "open", "open/theirs"].map(|name| top.path().join(name));
+    for folder in [&good, &evil, &open, &theirs] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    std::fs::set_permissions(&open, PermissionsExt::from_mode(0o1777)).unwrap();
+    // The same plugin, and one that says it is another's.
+    let name = plugin_api::Kind::Benchmark.file_name("fault");
+    let built = build_plugin("benchmark-fault", include_str!("data/fault.rs")).join(&name);
+    let (own, forged) = (b"by its own author", b"by somebody else!");
+    let mut code = std::fs::read(built).unwrap();
+    std::fs::write(good.join(&name), &code).unwrap();
+    let places: Vec<usize> = (0..code.len() - own.len()).filter(|&at| code[at..].starts_with(own)).collect();
+    assert!(!places.is_empty());
+    places.iter().for_each(|&at| code[at..at + forged.len()].copy_from_slice(forged));
+    std::fs::write(evil.join(&name), &code).unwrap();
+    for path in [&theirs, &evil, &evil.join(&name)] {
+        std::os::unix::fs::chown(path, Some(ANOTHER), Some(ANOTHER)).unwrap();
+    }
+    let signed = top.path().join("signed");
+    let manifest = format!(
+        "name: flipped\nseeds: 2\nbudget: {{ initial: 2, evaluations: 1 }}\nsurrogate: random\nsolver: annealing\n\
+         benchmark: {{ use: fault, options: {{ fault: signed, folder: '{}' }} }}\n",
+        signed.display()
+    );
+    let results = top.path().join("results");
+    let run = |folder: &std::path::Path, more: &[&str]| {
+        let arguments = ["run", "-", "--quiet", "--output", results.to_str().unwrap(), "--plugin-dir"];
+        let ended = output(&[&arguments[..], &[folder.to_str().unwrap()], more].concat(), &manifest);
+        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let signatures = || {
+        let text = std::fs::read_to_string(&signed).unwrap_or_default();
+        let _ = std::fs::remove_file(&signed);
+        (text.matches("own author").count(), text.matches("somebody else!").count())
+    };
+    // The trap works: whose code ran is told.
+    assert_eq!(run(&good, &[]).0, Some(0));
+    assert!(matches!(signatures(), (1.., 0)));
+    assert_eq!(run(&evil, &["--allow-insecure-plugins"]).0, Some(0));
+    assert!(matches!(signatures(), (0, 1..)));
+    // Their link in a folder for all, and one in a folder of theirs.
+    let links = [open.join("link"), theirs.join("link")];
+    let _flipping = links.each_ref().map(|link| Flipping::start(link, &good, &evil));
+    let mut refused = 0;
+    for flip in 0..flips {
+        let (code, words) = run(&links[flip % 2], &[]);
+        assert_eq!(code, Some(2), "{words}");
+        refused += usize::from(words.contains("belongs to another user"));
+        assert_eq!(signatures(), (0, 0), "code was run: {words}");
+    }
+    println!(
+        "{flips} runs through links that somebody else turns: none loaded anything, {refused} because of the owner"
+    );
+    assert!(refused > 0);
 }

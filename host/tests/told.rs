@@ -96,6 +96,14 @@ impl Running {
     }
 }
 
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where a test fails, its host would wait for ever.
+        let _ = self.host.kill();
+        let _ = self.host.wait();
+    }
+}
+
 fn within_a_minute(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {

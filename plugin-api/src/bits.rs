@@ -100,7 +100,7 @@ impl From<Bits> for String {
 
 /// How many bits there are, which stretches of them are one-hot groups (exactly one bit set), and what else they have
 /// to keep to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedLayout")]
 pub struct Layout {
     dimension: usize,

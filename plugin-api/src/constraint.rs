@@ -1,4 +1,7 @@
 //! Rules between the variables of a space, or between bits.
+//!
+//! Five sorts are all that a solver has to know. What else people ask for is said with these: "at least k of n" is at most
+//! n − k of the other levels, "a implies b or c" forbids a together with each of the other levels.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -31,7 +34,7 @@ pub struct Literal {
 /// assert_eq!(space.describe_constraint(&space.constraints()[0]), "at most 1 of x1=1, x3=1");
 /// # Ok::<(), plugin_api::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Constraint {
@@ -53,6 +56,16 @@ pub enum Constraint {
     Fixed(Literal),
     /// The literals do not hold all at once.
     Forbidden(Vec<Literal>),
+    /// The weights of the literals that hold sum to at most `limit`, give or take
+    /// [rounding](Constraint::rounding).
+    Capacity {
+        /// The most that they may weigh together; finite, and at least 0.
+        limit: f64,
+        /// Which are weighed.
+        of: Vec<Literal>,
+        /// What each weighs, in the same order; finite, and at least 0.
+        weights: Vec<f64>,
+    },
 }
 
 /// The sorts of rules that a problem may have, and a solver may [keep](crate::Solver::keeps).
@@ -70,6 +83,8 @@ pub enum Rule {
     Fixed,
     /// [`Constraint::Forbidden`].
     Forbidden,
+    /// [`Constraint::Capacity`]; since 1.2.
+    Capacity,
 }
 
 impl Literal {
@@ -89,13 +104,33 @@ impl Constraint {
             Self::Exactly { count, .. } => holding() == *count,
             Self::Fixed(literal) => holds(&literal),
             Self::Forbidden(all) => holding() < all.len(),
+            Self::Capacity { limit, of, weights } => {
+                // In the order in which they stand, so that the sum is the same on every machine.
+                let held = of.iter().zip(weights).filter(|(literal, _)| holds(literal));
+                held.map(|(_, weight)| weight).sum::<f64>() <= limit + self.rounding()
+            }
+        }
+    }
+
+    /// How far above its limit a sum of weights still counts as within it, so that 0.1 + 0.2 keeps to 0.3: 10⁻⁹ of all
+    /// weights together; 0 for the other sorts of rules, which count.
+    ///
+    /// A solver that updates a sum from move to move stays below the limit plus half of this, and is within it for
+    /// everyone.
+    pub fn rounding(&self) -> f64 {
+        match self {
+            Self::Capacity { weights, .. } => 1e-9 * weights.iter().sum::<f64>(),
+            _ => 0.0,
         }
     }
 
     /// All that it speaks of.
     pub fn literals(&self) -> &[Literal] {
         match self {
-            Self::AtMost { of, .. } | Self::Exactly { of, .. } | Self::Forbidden(of) => of,
+            Self::AtMost { of, .. }
+            | Self::Exactly { of, .. }
+            | Self::Forbidden(of)
+            | Self::Capacity { of, .. } => of,
             Self::Fixed(literal) => std::slice::from_ref(literal),
         }
     }
@@ -108,6 +143,9 @@ impl Constraint {
             Self::Exactly { count, of } => Self::Exactly { count: *count, of: all(of) },
             Self::Fixed(literal) => Self::Fixed(translate(*literal)),
             Self::Forbidden(of) => Self::Forbidden(all(of)),
+            Self::Capacity { limit, of, weights } => {
+                Self::Capacity { limit: *limit, of: all(of), weights: weights.clone() }
+            }
         }
     }
 
@@ -118,6 +156,7 @@ impl Constraint {
             Self::Exactly { .. } => Rule::Exactly,
             Self::Fixed(_) => Rule::Fixed,
             Self::Forbidden(_) => Rule::Forbidden,
+            Self::Capacity { .. } => Rule::Capacity,
         }
     }
 
@@ -129,6 +168,11 @@ impl Constraint {
             Self::Exactly { count, .. } => format!("exactly {count} of {all}"),
             Self::Fixed(_) => format!("always {all}"),
             Self::Forbidden(_) => format!("never all of {all}"),
+            Self::Capacity { limit, of, weights } => {
+                let weighed =
+                    of.iter().zip(weights).map(|(&literal, weight)| format!("{} ({weight})", words(literal)));
+                format!("weights of at most {limit} among {}", weighed.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 
@@ -155,6 +199,18 @@ impl Constraint {
                 refuse(format!("{count} cannot hold where there are {}", of.len()))
             }
             Self::Forbidden(of) if of.is_empty() => refuse("it forbids every point".to_owned()),
+            Self::Capacity { of, weights, .. } if of.len() != weights.len() => {
+                refuse(format!("{} weights for {}", weights.len(), of.len()))
+            }
+            Self::Capacity { limit, weights, .. } => {
+                match std::iter::once(limit).chain(weights).find(|x| !x.is_finite() || **x < 0.0) {
+                    Some(x) => refuse(format!("limit and weights are finite and at least 0, and {x} is not")),
+                    None if !weights.iter().sum::<f64>().is_finite() => {
+                        refuse("its weights are too large to sum".to_owned())
+                    }
+                    None => Ok(()),
+                }
+            }
             _ => Ok(()),
         }
     }
@@ -162,7 +218,8 @@ impl Constraint {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 5] = [Self::Groups, Self::AtMost, Self::Exactly, Self::Fixed, Self::Forbidden];
+    pub const ALL: [Self; 6] =
+        [Self::Groups, Self::AtMost, Self::Exactly, Self::Fixed, Self::Forbidden, Self::Capacity];
 
     /// The rule in a word.
     pub fn name(self) -> &'static str {
@@ -172,6 +229,7 @@ impl Rule {
             Self::Exactly => "exactly",
             Self::Fixed => "fixed",
             Self::Forbidden => "forbidden",
+            Self::Capacity => "capacity",
         }
     }
 }
@@ -211,22 +269,42 @@ mod tests {
         pairs.iter().map(|&(index, level)| Literal::new(index, level)).collect()
     }
 
-    fn all() -> [Constraint; 4] {
+    fn all() -> [Constraint; 5] {
         [
             Constraint::AtMost { count: 1, of: of(&[(0, 1), (1, 2), (2, 0)]) },
             Constraint::Exactly { count: 2, of: of(&[(0, 1), (1, 2), (2, 0)]) },
             Constraint::Fixed(Literal::new(1, 2)),
             Constraint::Forbidden(of(&[(0, 1), (2, 0)])),
+            Constraint::Capacity {
+                limit: 0.3,
+                of: of(&[(0, 1), (1, 2), (2, 0)]),
+                weights: vec![0.1, 0.2, 0.25],
+            },
         ]
     }
 
     #[test]
     fn each_rule_holds_where_it_should() {
         let holding = |levels: [u32; 3]| all().map(|constraint| constraint.holds(|index| levels[index]));
-        assert_eq!(holding([0, 0, 1]), [true, false, false, true]);
-        assert_eq!(holding([0, 2, 1]), [true, false, true, true]);
-        assert_eq!(holding([1, 0, 0]), [false, true, false, false]);
-        assert_eq!(holding([1, 2, 0]), [false, false, true, false]);
+        assert_eq!(holding([0, 0, 1]), [true, false, false, true, true]);
+        assert_eq!(holding([0, 2, 1]), [true, false, true, true, true]);
+        assert_eq!(holding([1, 0, 0]), [false, true, false, false, false]);
+        assert_eq!(holding([1, 2, 0]), [false, false, true, false, false]);
+    }
+
+    #[test]
+    fn rounding_does_not_decide_what_a_capacity_holds() {
+        let capacity = |limit: f64, weights: Vec<f64>| {
+            let of = (0..weights.len()).map(|i| Literal::new(i, 1)).collect();
+            Constraint::Capacity { limit, of, weights }
+        };
+        assert!(0.1 + 0.2 > 0.3);
+        assert!(capacity(0.3, vec![0.1, 0.2]).holds(|_| 1));
+        assert!(!capacity(0.3, vec![0.1, 0.2 + 1e-6]).holds(|_| 1));
+        assert!(capacity(3e12, vec![1e12, 2e12]).holds(|_| 1));
+        assert!(!capacity(3e12, vec![1e12, 2.001e12]).holds(|_| 1));
+        assert!(capacity(0.0, vec![0.0, 5.0]).holds(|index| u32::from(index == 0)));
+        assert!(capacity(0.0, vec![]).holds(|_| 1), "nothing weighs nothing");
     }
 
     #[test]
@@ -238,6 +316,7 @@ mod tests {
                 "exactly 2 of x[0]=1, x[1]=2, x[2]=0",
                 "always x[1]=2",
                 "never all of x[0]=1, x[2]=0",
+                "weights of at most 0.3 among x[0]=1 (0.1), x[1]=2 (0.2), x[2]=0 (0.25)",
             ]
         );
     }
@@ -249,6 +328,14 @@ mod tests {
             assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), [constraint.rule().name()]);
             assert_eq!(serde_json::from_value::<Constraint>(json).unwrap(), constraint);
         }
+    }
+
+    #[test]
+    fn a_rule_of_a_newer_version_is_refused_rather_than_misread() {
+        // What an older plugin does with a space that has a capacity.
+        let newer = r#"{ "sos2": { "of": [] } }"#;
+        let error = serde_json::from_str::<Constraint>(newer).unwrap_err().to_string();
+        assert!(error.starts_with("unknown variant `sos2`"), "{error}");
     }
 
     #[test]
@@ -301,5 +388,13 @@ mod tests {
             refusal(Constraint::Forbidden(vec![])),
             "constraint `never all of `: it forbids every point"
         );
+        let capacity =
+            |limit, weights| refusal(Constraint::Capacity { limit, of: of(&[(0, 1), (1, 1)]), weights });
+        assert!(capacity(1.0, vec![1.0]).ends_with(": 1 weights for 2"));
+        let finite = ": limit and weights are finite and at least 0, and ";
+        assert!(capacity(-1.0, vec![1.0; 2]).ends_with(&format!("{finite}-1 is not")));
+        assert!(capacity(1.0, vec![1.0, f64::NAN]).ends_with(&format!("{finite}NaN is not")));
+        assert!(capacity(1.0, vec![1.0, f64::INFINITY]).ends_with(&format!("{finite}inf is not")));
+        assert!(capacity(1.0, vec![f64::MAX; 2]).ends_with("too large to sum"));
     }
 }

@@ -161,10 +161,12 @@ mod constraint;
 mod encoder;
 mod error;
 mod evaluation;
+mod exclusive;
 mod export;
 mod kind;
 mod penalty;
 mod quadratic;
+
 mod solver;
 mod space;
 mod surrogate;

@@ -53,8 +53,8 @@ impl Variable {
     }
 }
 
-/// The variables of an objective, at least one, each with a name of its own and two or more levels; and the
-/// [constraints](Constraint) that its points keep to.
+/// The variables of an objective, at least one, each with a name of its own and its levels, of which a single one leaves
+/// nothing to choose; and the [constraints](Constraint) that its points keep to.
 ///
 /// ```
 /// use plugin_api::{Point, Space, Variable};
@@ -68,7 +68,7 @@ impl Variable {
 /// assert_eq!(space.describe(&point), "heated=1 solvent=hexane");
 /// # Ok::<(), plugin_api::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedSpace")]
 pub struct Space {
     variables: Vec<Variable>,
@@ -99,8 +99,8 @@ impl Space {
         }
         let mut names = BTreeSet::new();
         for variable in &variables {
-            if variable.levels.len() < 2 {
-                return Err(Error::new(format!("variable `{}` needs at least two levels", variable.name)));
+            if variable.levels.is_empty() {
+                return Err(Error::new(format!("variable `{}` needs at least one level", variable.name)));
             }
             if !names.insert(&variable.name) {
                 return Err(Error::new(format!("two variables are named `{}`", variable.name)));
@@ -250,8 +250,17 @@ mod tests {
     #[test]
     fn a_space_refuses_what_a_point_could_not_use() {
         assert!(Space::new(vec![]).is_err());
-        assert!(Space::new(vec![Variable::categorical("a", ["only"])]).is_err());
+        assert!(Space::new(vec![Variable::categorical("a", [""; 0])]).is_err());
         assert!(Space::new(vec![Variable::binary("a"), Variable::binary("a")]).is_err());
+    }
+
+    #[test]
+    fn a_variable_with_one_level_always_has_it() {
+        let only = Variable::categorical("oven", ["electric"]);
+        let space = Space::new(vec![Variable::binary("heated"), only]).unwrap();
+        let point = space.random_point(&mut crate::rng(1));
+        assert!(space.admits(&point) && point[1] == 0 && !space.is_binary());
+        assert!(space.check(&Point::from(vec![0, 1])).is_err());
     }
 
     #[test]

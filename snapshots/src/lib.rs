@@ -35,6 +35,7 @@ const HIDDEN: &[(&str, &str)] = &[
     (r"\b(lib)?(benchmark|encoder|surrogate|solver)_(\w+)\.(so|dylib|dll)\b", "[$2 $3]"),
     (r"\bhost\.exe\b", "host"),
     (r"searched: .*", "searched: [folders]"),
+    (r"these keep all rules here: .*", "these keep all rules here: [solvers]"),
     (r#""plan":"[0-9a-f]{64}""#, r#""plan":"[hash]""#),
     (r#""chain":"[0-9a-f]{16}""#, r#""chain":"[hash]""#),
 ];

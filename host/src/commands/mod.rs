@@ -4,6 +4,7 @@ mod completions;
 mod doctor;
 mod export;
 mod installation;
+mod new;
 mod plan;
 mod plugins;
 mod report;
@@ -42,6 +43,7 @@ type Printed = Result<String, Vec<Diagnostic>>;
 
 /// Does what the arguments say.
 pub fn run(arguments: Arguments) -> ExitCode {
+    crate::files::survive_size_limits();
     let (format, verbose) = (arguments.log_format, arguments.verbose);
     match arguments.command {
         Command::Run(arguments) => run::run(&arguments, Logs { format, verbose }),
@@ -54,6 +56,8 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Plugins(PluginsCommand::Describe { name, plugins, json }) => {
             printed(plugins::describe(&name, &plugins, json))
         }
+        Command::Plugins(PluginsCommand::New(arguments)) => printed(new::new(&arguments)),
+        Command::Plugins(PluginsCommand::Check(arguments)) => plugins::check(&arguments),
         Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),
         Command::Trial(arguments) => trial::trial(&arguments, Logs { format, verbose }),

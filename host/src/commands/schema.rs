@@ -11,8 +11,13 @@ use crate::plugins::{PluginArguments, describe};
 
 pub(super) fn schema(plugins: &PluginArguments) -> Printed {
     let (found, _) = describe::find(&Folders::of(plugins, &[]));
-    let schema = manifest::schema(&|kind| plugin_schema(kind, &found));
-    Ok(serde_json::to_string_pretty(&schema).expect("a schema is plain data"))
+    Ok(of(&found))
+}
+
+/// The schema of manifests that may name these plugins.
+pub(super) fn of(plugins: &[Description]) -> String {
+    let schema = manifest::schema(&|kind| plugin_schema(kind, plugins));
+    serde_json::to_string_pretty(&schema).expect("a schema is plain data")
 }
 
 /// A bare name, `use` with the options of a known plugin, or a path to a file.

@@ -8,16 +8,20 @@ use crate::cli::TrialArguments;
 use crate::diagnostic::Diagnostic;
 use crate::plan::TrialId;
 use crate::run::progress::Progress;
-use crate::run::{Children, child, guard, run_one};
+use crate::run::{Children, child, guard, run_one, worker};
 
 pub(super) fn trial(arguments: &TrialArguments, logs: Logs) -> ExitCode {
-    let TrialArguments { folder, id, plugins, attached, guarded, allow_changed_plugins, limits } = arguments;
+    let TrialArguments { folder, id, plugins, attached, guarded, worker, allow_changed_plugins, limits } =
+        arguments;
     let id: TrialId = match id.parse() {
         Ok(id) => id,
         Err(error) => return refuse(&[Diagnostic::new(format!("{error}"))]),
     };
-    if *attached && !guarded {
-        return guard::guard();
+    if *attached && *guarded < guard::GUARDS {
+        return guard::guard(*guarded);
+    }
+    if *worker {
+        return worker::worker(folder, &id, plugins, *allow_changed_plugins);
     }
     if *attached {
         return child::child(folder, &id, plugins, *allow_changed_plugins);

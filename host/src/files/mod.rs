@@ -1,6 +1,8 @@
 //! Files that a crash, a kill or a full disk leaves whole, in folders that may come from anybody: no link in them is
 //! followed, and nothing but plain files is opened.
 
+pub(crate) mod csv;
+
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -241,6 +243,18 @@ fn parted(path: &Path) -> io::Result<(Folder, &str)> {
     Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name))
 }
 
+/// From now on a write beyond the limit of file sizes (`ulimit -f`) is an error like any other; by itself the system would
+/// end the process. What this process starts is not concerned.
+pub(crate) fn survive_size_limits() {
+    #[cfg(unix)]
+    {
+        let heard = std::sync::Arc::default();
+        if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard) {
+            tracing::debug!("a limit of file sizes would end this process: {error}");
+        }
+    }
+}
+
 /// What a file is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -249,6 +263,8 @@ pub(crate) enum Access {
     ReadAndWrite,
     /// Made where it is not there.
     Append,
+    /// The same, and what is there can be read.
+    ReadAndAppend,
 }
 
 /// Opens a plain file, and nothing that a link, a device or a pipe of its name would lead to.
@@ -258,6 +274,7 @@ pub(crate) fn open(path: &Path, access: Access) -> io::Result<File> {
         Access::Read => options.read(true),
         Access::ReadAndWrite => options.read(true).write(true).create(true).truncate(false),
         Access::Append => options.append(true).create(true),
+        Access::ReadAndAppend => options.read(true).append(true).create(true),
     };
     #[cfg(unix)]
     {

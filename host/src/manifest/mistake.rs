@@ -40,6 +40,9 @@ pub enum ManifestError {
     /// A value of the right type that makes no sense.
     #[error("`{key}` {reason}")]
     Value { key: String, reason: String },
+    /// A constraint that is none.
+    #[error("a rule that {reason}")]
+    Rule { reason: String, examples: &'static str },
     /// A name that cannot be a folder's.
     #[error("`{name}` cannot be a name")]
     Name { name: String },
@@ -67,6 +70,7 @@ impl ManifestError {
                 format!("{}keys here are {}", meant.unwrap_or_default(), known.join(", "))
             }
             Self::MissingKey { hint, .. } => (*hint).to_owned(),
+            Self::Rule { examples, .. } => (*examples).to_owned(),
             Self::Name { .. } => {
                 "names are folders: up to 64 letters, digits, `-`, `_` and `.`, the first one a letter or digit"
                     .to_owned()

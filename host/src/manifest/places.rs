@@ -18,7 +18,9 @@ pub struct Places<'a> {
 impl Places<'_> {
     /// The mistake with its place; `choice` says which value of each axis was in force.
     pub fn diagnostic(&self, mistake: &Mistake, choice: Option<&[usize]>) -> Diagnostic {
-        Diagnostic { place: Some(self.place(mistake, choice)), ..mistake.what.clone() }
+        // What is wrong in a file that the manifest names has its place there.
+        let place = mistake.what.place.clone().unwrap_or_else(|| self.place(mistake, choice));
+        Diagnostic { place: Some(place), ..mistake.what.clone() }
     }
 
     fn place(&self, mistake: &Mistake, choice: Option<&[usize]>) -> Place {

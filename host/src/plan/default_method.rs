@@ -22,21 +22,18 @@ pub(super) fn solver(draws: AcquisitionKind, path: KeyPath) -> PluginUse {
     PluginUse::bare(Kind::Solver, name, path)
 }
 
-/// The surrogates, which take turns, where a solver takes any function; else the one whose draws every solver takes.
+/// The surrogate where a solver takes any function; else the one whose draws every solver takes.
 ///
-/// The two turns see different things: one lengthscale for all variables and values as they are; a lengthscale for each
-/// and nothing but the order of values. Alone each fails on some objective; together they were nowhere far from the
-/// better one.
-pub(super) fn surrogates(takes_general: bool, path: &KeyPath) -> Vec<PluginUse> {
+/// It has two models that see different things: one lengthscale for all variables and values as they are; a lengthscale
+/// for each and nothing but the order of values. Alone each fails on some objective; the one that predicts better was on
+/// each the one that finds better points.
+pub(super) fn surrogate(takes_general: bool, path: &KeyPath) -> PluginUse {
     let surrogate = |name: &str, options: Json| PluginUse {
         options,
         ..PluginUse::bare(Kind::Surrogate, name, path.clone())
     };
-    if !takes_general {
-        return vec![surrogate("horseshoe", json!({}))];
+    match takes_general {
+        true => surrogate("heat", json!({ "model": "predictive" })),
+        false => surrogate("horseshoe", json!({})),
     }
-    vec![
-        surrogate("heat", json!({ "lengthscales": "common" })),
-        surrogate("heat", json!({ "values": "copula", "spread": 0.5 })),
-    ]
 }

@@ -49,7 +49,10 @@ fn differences(recorded: &ResolvedTrial, wanted: &ResolvedTrial) -> Vec<String> 
         benchmark,
         encoder,
         method,
+        // `initial` in `keys` names them by a hash.
+        given: _,
         plugin_directories: _,
+        folder: _,
     } = recorded;
     let mut found = Vec::new();
     if *sweep != wanted.sweep {
@@ -77,6 +80,12 @@ fn differences(recorded: &ResolvedTrial, wanted: &ResolvedTrial) -> Vec<String> 
         found.push(format!(
             "`budget.evaluations` is {} there, and {} here: what is recorded is not taken away",
             had.evaluations, has.evaluations
+        ));
+    }
+    if has.batch != had.batch {
+        found.push(format!(
+            "`budget.batch` is {} there, and {} here: the points of a round are chosen together",
+            had.batch, has.batch
         ));
     }
     let keys = [json!(keys), json!(wanted.keys)].map(|keys| keys.as_object().cloned().unwrap_or_default());

@@ -25,7 +25,8 @@ pub(super) fn hash(name: &str, seeds: &[u64], settings: &[Setting], cells: &[Cel
 /// A setting without the versions of its plugins.
 fn identity(setting: &Setting) -> Json {
     // Taken apart, so that a new field is not forgotten.
-    let Setting { sweep, keys, plugins } = setting;
+    // The name of the table in `keys` has a hash of all given points.
+    let Setting { sweep, keys, given: _, plugins } = setting;
     let PluginPlan { benchmark, encoder, methods, space: _, deterministic: _ } = plugins.as_ref();
     let plugin = |spec: &Spec| json!([spec.name, spec.options]);
     let method = |method: &MethodPlan| {

@@ -1,9 +1,12 @@
 //! A plan: every name resolved, every default filled, nothing left to check.
 
+mod constraints;
 mod default_method;
 mod error;
 mod extension;
+mod given;
 mod hash;
+pub mod points;
 mod resolve;
 mod resolved;
 mod seeds;
@@ -17,24 +20,28 @@ use std::path::PathBuf;
 use serde_json::Map;
 use serde_yaml::Value;
 
+pub use self::constraints::constrained;
 pub use self::default_method::QUADRATIC_SOLVER;
 pub use self::error::PlanError;
 pub use self::extension::obstacles;
+pub use self::given::{GivenPoint, PointsFile};
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
-pub use self::seeds::Seeds;
+pub use self::seeds::{Seeds, repetition};
 pub use self::trial_id::{NoTrialId, TrialId};
 
 use self::resolved::points;
 use self::shared::{Cell, cells};
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
+use crate::feasible::Sampler;
+use crate::manifest::keys::initial::Initial;
 use crate::manifest::keys::sweep::Axis;
 use crate::manifest::overrides::Overrides;
 use crate::manifest::yaml::KeyPath;
 use crate::manifest::{Manifest, Mistake, Places, Source};
 use crate::plugins::locate::Folders;
-use crate::plugins::{PluginArguments, Plugins};
+use crate::plugins::{PluginArguments, Plugins, has_paths};
 
 /// What will happen.
 pub struct Plan {
@@ -47,12 +54,16 @@ pub struct Plan {
     cells: Vec<Cell>,
     /// The plan as a manifest: running it is the same experiment.
     pub yaml: String,
+    /// The table of points that it begins with: the plan names its copy in the run's folder.
+    pub points: Option<PointsFile>,
     /// What makes this plan this plan: names, options, budgets, seeds. Which code the names stand for is the
     /// business of the run's identity.
     pub hash: String,
     pub plugins: Plugins,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
+    /// What the paths in plugins' options start from, where there are any; absolute.
+    pub folder: Option<PathBuf>,
 }
 
 /// One trial: a method, a point of the sweep and a seed.
@@ -88,22 +99,35 @@ impl Trial<'_> {
             benchmark: self.setting.plugins.benchmark.clone(),
             encoder: self.setting.plugins.encoder.clone(),
             method: self.method.clone(),
+            given: self.setting.given.to_vec(),
             plugin_directories: self.plan.plugin_directories.clone(),
+            folder: self.plan.folder.clone(),
         }
     }
 }
 
 impl Plan {
-    /// What somebody should know before it is run: budgets that no trial will spend.
+    /// What somebody should know before it is run: budgets that no trial will spend, initial points that are not quite
+    /// uniform.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for setting in &self.settings {
-            let (evaluations, points) = (setting.keys.budget.total(), points(&setting.plugins.space));
+            let space = &setting.plugins.space;
+            let note = "initial points are only nearly uniform: those that keep the constraints are too many to count, and \
+                        are drawn by random walks among them";
+            if !space.constraints().is_empty()
+                && !notes.iter().any(|known| known == note)
+                && !Sampler::new(space).is_uniform()
+            {
+                notes.push(note.to_owned());
+            }
+            let (evaluations, points) = (setting.evaluations(), points(&setting.plugins.space));
             let note = format!(
                 "a budget of {evaluations} evaluations is more than the {points} points of the space: a trial ends when all \
                  have been evaluated"
             );
-            if setting.plugins.deterministic && evaluations > points && !notes.contains(&note) {
+            let once = setting.plugins.deterministic || !setting.keys.evaluation.again;
+            if once && evaluations > points && !notes.contains(&note) {
                 notes.push(note);
             }
         }
@@ -133,17 +157,23 @@ pub fn plan(
     let mut mistakes = Vec::new();
     let whole = Manifest::read(&tree, &mut mistakes);
     let axes = whole.as_ref().map(|manifest| manifest.sweep.clone()).unwrap_or_default();
+    let folder = whole.as_ref().map(|manifest| source.base.join(&manifest.folder));
+    let base = folder.unwrap_or_else(|| source.base.clone());
     let directories = whole.map(|manifest| manifest.plugin_directories).unwrap_or_default();
-    let directories: Vec<PathBuf> = directories.iter().map(|folder| source.base.join(folder)).collect();
+    let directories: Vec<PathBuf> = directories.iter().map(|folder| base.join(folder)).collect();
     // What the sweep replaces may be anything before it does: only the sweep's own mistakes count here.
     mistakes.retain(|mistake| KeyPath::root().join("sweep").contains(&mistake.path));
     let points = sweep_points(&tree, &axes, &mut mistakes);
     let places = Places { source, origins: &origins, axes: &axes };
     diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, None)));
 
-    let mut plugins = Plugins::new(Folders::of(plugins, &directories), &source.base);
+    let mut plugins = Plugins::new(Folders::of(plugins, &directories), &base);
     let (mut first, mut most_methods) = (None, 0);
-    let (mut settings, mut known) = (Vec::new(), resolve::Known::default());
+    let (mut settings, mut known) = (Vec::new(), resolve::Known::new(source));
+    if let Some(axis) = axes.iter().find(|axis| sweeps_points(axis)) {
+        let path = KeyPath::root().join("sweep").join(&axis.path);
+        diagnostics.push(places.diagnostic(&Mistake::at(&path, PlanError::SweptPoints), None));
+    }
     let count = points.total();
     for point in points {
         let mut mistakes = Vec::new();
@@ -172,19 +202,30 @@ pub fn plan(
             assert_eq!(settings.len(), count, "a point of the sweep without mistakes has a setting");
             let axis_sizes: Vec<usize> = axes.iter().map(|axis| axis.values.len()).collect();
             let cells = cells(&settings, &axis_sizes);
+            let has_paths = plugins.loaded().any(|loaded| has_paths(loaded.plugin.description()));
+            let folder = has_paths.then_some(base);
             Ok(Plan {
                 name: first.name.clone(),
                 seeds: first.seeds.clone(),
-                yaml: write::yaml(first, &settings, &axes, &directories),
+                yaml: write::yaml(first, &settings, &axes, &directories, folder.as_deref()),
                 hash: hash::hash(&first.name, &first.seeds, &settings, &cells),
+                points: known.points(),
                 settings,
                 cells,
                 plugins,
                 plugin_directories: directories,
+                folder,
             })
         }
         _ => Err(diagnostics),
     }
+}
+
+/// Whether the sweep goes through tables of points: a run's folder has one.
+fn sweeps_points(axis: &Axis) -> bool {
+    let names_points = |value: &Value| value.get("points").is_some();
+    axis.path == Initial::points_path()
+        || axis.path == KeyPath::root().join("initial") && axis.values.iter().any(names_points)
 }
 
 fn named_values(axes: &[Axis], point: &SweepPoint) -> Map<String, serde_json::Value> {
@@ -222,6 +263,7 @@ mod tests {
         let setting = |point: usize| Setting {
             sweep: (0..points.min(2) - 1).map(|_| ("a".to_owned(), json!(point))).collect(),
             keys: keys.clone(),
+            given: Rc::default(),
             plugins: Rc::new(PluginPlan {
                 benchmark: spec("labs"),
                 encoder: spec("binary"),
@@ -240,8 +282,10 @@ mod tests {
             settings,
             cells,
             yaml: String::new(),
+            points: None,
             plugins: Plugins::new(Folders::default(), std::path::Path::new("")),
             plugin_directories: vec![],
+            folder: None,
         }
     }
 

@@ -7,17 +7,37 @@ use plugin_api::load::{LoadedSolver, Plugin};
 use plugin_api::{AcquisitionKind, Benchmark, Encoder, Kind, Layout, Rule, Solver, Space, Surrogate};
 use serde_json::{Map, Value as Json};
 
+use super::constraints::Rules;
+use super::given::Tables;
 use super::resolved::points;
-use super::{MethodPlan, PlanError, PluginPlan, Seeds, Setting, Spec, TurnPlan, default_method};
+use super::{
+    GivenPoint, MethodPlan, PlanError, PluginPlan, PointsFile, Seeds, Setting, Spec, TurnPlan, default_method,
+};
+use crate::manifest::keys::initial::Initial;
 use crate::manifest::keys::methods::Method;
 use crate::manifest::yaml::KeyPath;
-use crate::manifest::{Manifest, Mistake, PluginUse};
+use crate::manifest::{Manifest, Mistake, PluginUse, Settings, Source};
 use crate::plugins::Plugins;
 use crate::text::plugin;
 
 /// What was resolved at other points of a sweep, by all that it depends on.
-#[derive(Default)]
-pub(super) struct Known(BTreeMap<String, Rc<Resolved>>);
+pub(super) struct Known<'a> {
+    source: &'a Source,
+    resolved: BTreeMap<String, Rc<Resolved>>,
+    tables: Tables,
+    points: Option<PointsFile>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        Self { source, resolved: BTreeMap::new(), tables: Tables::default(), points: None }
+    }
+
+    /// The table of points that was read.
+    pub(super) fn points(self) -> Option<PointsFile> {
+        self.points
+    }
+}
 
 /// Plugins that go together, and what they say of themselves.
 struct Resolved {
@@ -30,18 +50,18 @@ pub(super) fn setting(
     manifest: &Manifest,
     sweep: Map<String, Json>,
     plugins: &mut Plugins,
-    known: &mut Known,
+    known: &mut Known<'_>,
     mistakes: &mut Vec<Mistake>,
 ) -> Option<Setting> {
     let before = mistakes.len();
-    let Manifest { name, seeds, benchmark, encoder, methods, .. } = manifest;
-    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods));
-    let resolved = match known.0.get(&key) {
+    let Manifest { name, seeds, benchmark, encoder, methods, settings, .. } = manifest;
+    let key = format!("{:?}", (name, seeds.first(), benchmark, encoder, methods, &settings.constraints));
+    let resolved = match known.resolved.get(&key) {
         Some(resolved) => resolved.clone(),
         None => {
             let resolved = Rc::new(resolve(manifest, plugins, mistakes)?);
             if mistakes.len() == before {
-                known.0.insert(key, resolved.clone());
+                known.resolved.insert(key, resolved.clone());
             }
             resolved
         }
@@ -49,13 +69,38 @@ pub(super) fn setting(
     check_initial_design(manifest, points(&resolved.plugins.space), mistakes);
     check_penalty(manifest, resolved.bits, mistakes);
     let plugins = resolved.plugins.clone();
-    (mistakes.len() == before).then(|| Setting { sweep, keys: manifest.settings.clone(), plugins })
+    let mut keys = manifest.settings.clone();
+    let given = take_points(&mut keys, &plugins, known, mistakes);
+    (mistakes.len() == before).then_some(Setting { sweep, keys, given, plugins })
+}
+
+/// Reads the table that `initial.points` names, and names it for what is in it: where it lies is not what it is.
+fn take_points(
+    keys: &mut Settings,
+    plugins: &PluginPlan,
+    known: &mut Known<'_>,
+    mistakes: &mut Vec<Mistake>,
+) -> Rc<Vec<GivenPoint>> {
+    let Some(path) = &keys.initial.points else { return Rc::default() };
+    match known.tables.read(known.source, path, &plugins.space, plugins.deterministic) {
+        Ok(given) => {
+            keys.initial.points = Some(given.file.name.clone());
+            known.points = Some(given.file.clone());
+            given.points.clone()
+        }
+        Err(wrong) => {
+            mistakes.extend(wrong.into_iter().map(|what| Mistake::at(&Initial::points_path(), what)));
+            Rc::default()
+        }
+    }
 }
 
 /// Opens all plugins of a manifest, and tries each with its neighbours; `None` where that cannot be.
 fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistake>) -> Option<Resolved> {
     let mut resolver = Resolver { plugins, mistakes };
     let benchmark = resolver.benchmark(manifest);
+    let benchmark = benchmark
+        .map(|(spec, (space, deterministic))| (spec, (resolver.constrained(manifest, space), deterministic)));
     let encoder = benchmark.as_ref().and_then(|(_, (space, _))| resolver.encoder(manifest, space));
     let bits = benchmark.as_ref().zip(encoder.as_ref());
     let bits = bits.map(|((_, (space, _)), (_, layout))| ModelBits { space, layout });
@@ -158,9 +203,24 @@ impl Resolver<'_> {
         let plugin = self.open(used)?;
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
-        let made = plugin.benchmark(&used.options, seed);
+        let options = self.plugins.options(&plugin, &used.options);
+        let made = plugin.benchmark(&options, seed);
         let made = made.and_then(|benchmark| Ok((benchmark.space()?, benchmark.deterministic())));
         self.made(used, &plugin, made)
+    }
+
+    /// The space with the manifest's constraints beside its own; as it is, where these are mistakes or contradict each other.
+    fn constrained(&mut self, manifest: &Manifest, space: Space) -> Space {
+        let written = &manifest.settings.constraints;
+        let mistakes = match Rules::new(&space, written) {
+            Ok(rules) => match rules.contradiction(written) {
+                None => return rules.space,
+                Some(mistake) => vec![mistake],
+            },
+            Err(mistakes) => mistakes,
+        };
+        self.mistakes.extend(mistakes);
+        space
     }
 
     fn encoder(&mut self, manifest: &Manifest, space: &Space) -> Option<(Spec, Layout)> {
@@ -171,7 +231,11 @@ impl Resolver<'_> {
         };
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
-        match plugin.encoder(&used.options, space) {
+        match plugin.encoder(&self.plugins.options(&plugin, &used.options), space) {
+            Ok(encoder) if encoder.layout().dimension() == 0 => {
+                self.mistakes.push(Mistake::at(&benchmark.path, PlanError::NoChoice));
+                None
+            }
             Ok(encoder) => Some((self.spec(&used, &plugin), encoder.layout())),
             Err(source) if source.kind() == plugin_api::ErrorKind::Options => {
                 self.made(&used, &plugin, Err(source))
@@ -194,7 +258,7 @@ impl Resolver<'_> {
                 let takes = |solver: &Option<Solving>| {
                     solver.as_ref().is_none_or(|(_, (_, solver))| solver.takes(AcquisitionKind::General))
                 };
-                default_method::surrogates(solvers.iter().all(takes), &method.path.join("surrogate"))
+                vec![default_method::surrogate(solvers.iter().all(takes), &method.path.join("surrogate"))]
             }
             named => named.to_vec(),
         };
@@ -247,13 +311,14 @@ impl Resolver<'_> {
         bits: Option<&ModelBits<'_>>,
     ) -> Option<(Spec, AcquisitionKind)> {
         let plugin = self.open(used)?;
-        let made = plugin.surrogate(&used.options, bits?.layout).map(|surrogate| surrogate.draws());
+        let options = self.plugins.options(&plugin, &used.options);
+        let made = plugin.surrogate(&options, bits?.layout).map(|surrogate| surrogate.draws());
         self.made(used, &plugin, made)
     }
 
     fn solver(&mut self, used: &PluginUse) -> Option<(Spec, LoadedSolver)> {
         let plugin = self.open(used)?;
-        let made = plugin.solver(&used.options);
+        let made = plugin.solver(&self.plugins.options(&plugin, &used.options));
         self.made(used, &plugin, made)
     }
 
@@ -276,15 +341,39 @@ impl Resolver<'_> {
         {
             let (solver, surrogate) = names();
             self.mistakes.push(Mistake::at(&used.path, PlanError::Groups { solver, surrogate }));
+        } else if !bits.layout.constraints().is_empty()
+            && !solver.keeps(Rule::Groups)
+            && !bits.layout.groups().is_empty()
+        {
+            // An answer whose groups are mended may break a constraint.
+            let able = self.able(draws, bits.layout);
+            let error = PlanError::GroupsAndConstraints { solver: used.name.clone(), able };
+            self.mistakes.push(Mistake::at(&used.path, error));
         }
         let broken = bits.layout.constraints().iter().find(|constraint| !solver.keeps(constraint.rule()));
         if let Some(constraint) = broken {
             // In the objective's own words where it is the objective's.
             let own = bits.space.constraints().iter().find(|own| own.rule() == constraint.rule());
             let words = own.map_or_else(|| constraint.to_string(), |own| bits.space.describe_constraint(own));
-            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words };
+            let able = self.able(draws, bits.layout);
+            let error = PlanError::Constraint { solver: used.name.clone(), constraint: words, able };
             self.mistakes.push(Mistake::at(&used.path, error));
         }
+    }
+
+    /// The solvers that take functions of this kind and keep all rules of a layout, as they are by default.
+    fn able(&mut self, draws: AcquisitionKind, layout: &Layout) -> Vec<String> {
+        let mut able = Vec::new();
+        for name in self.plugins.names(Kind::Solver) {
+            let Ok(plugin) = self.plugins.get(Kind::Solver, &name) else { continue };
+            let Ok(solver) = plugin.solver(&Json::Object(Map::new())) else { continue };
+            let groups = layout.groups().is_empty() || solver.keeps(Rule::Groups);
+            let rules = layout.constraints().iter().all(|constraint| solver.keeps(constraint.rule()));
+            if groups && rules && solver.takes(draws) {
+                able.push(name);
+            }
+        }
+        able
     }
 }
 

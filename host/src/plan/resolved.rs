@@ -8,7 +8,8 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::TrialId;
+use super::{GivenPoint, TrialId};
+use crate::feasible::Sampler;
 use crate::manifest::Settings;
 
 /// A plugin with all its options.
@@ -50,6 +51,8 @@ pub struct Setting {
     /// The values of the sweep's keys here.
     pub sweep: Map<String, Json>,
     pub keys: Settings,
+    /// The points that come first; those with known results stand before the others.
+    pub given: Rc<Vec<GivenPoint>>,
     /// Shared by all points that differ in other keys only.
     pub plugins: Rc<PluginPlan>,
 }
@@ -60,21 +63,39 @@ pub struct PluginPlan {
     pub benchmark: Spec,
     pub encoder: Spec,
     pub methods: Vec<MethodPlan>,
-    /// The benchmark's: it follows from the benchmark and its options.
+    /// The benchmark's, with the manifest's constraints beside its own: it follows from these and the benchmark's options.
     pub space: Space,
     /// Whether a point has the same value each time: then none is evaluated twice.
     pub deterministic: bool,
 }
 
-/// How many points a space has, those that break its constraints among them.
+/// How many points a space has: those that keep its constraints, where these can be counted, else all.
 pub(super) fn points(space: &Space) -> usize {
+    let counted = (!space.constraints().is_empty()).then(|| Sampler::new(space).count()).flatten();
+    if let Some(count) = counted {
+        return count;
+    }
     let levels = space.variables().iter().map(|variable| variable.levels().len());
     levels.fold(1_usize, usize::saturating_mul)
 }
 
+impl Setting {
+    /// How many evaluations a trial has when its budget is spent, given ones among them.
+    pub fn evaluations(&self) -> usize {
+        self.keys.budget.total(self.given.len())
+    }
+}
+
+impl ResolvedTrial {
+    /// How many evaluations it has when its budget is spent, given ones among them.
+    pub fn evaluations(&self) -> usize {
+        self.keys.budget.total(self.given.len())
+    }
+}
+
 impl Serialize for Setting {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { sweep, keys, plugins } = self;
+        let Self { sweep, keys, given: _, plugins } = self;
         let PluginPlan { benchmark, encoder, methods, space: _, deterministic: _ } = plugins.as_ref();
         let mut setting = serializer.serialize_struct("Setting", 5)?;
         setting.serialize_field("sweep", sweep)?;
@@ -100,6 +121,12 @@ pub struct ResolvedTrial {
     pub benchmark: Spec,
     pub encoder: Spec,
     pub method: MethodPlan,
+    /// The points that come first; those with known results stand before the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<GivenPoint>,
     /// Folders of plugins that the manifest names; absolute.
     pub plugin_directories: Vec<PathBuf>,
+    /// What the paths in plugins' options start from, where there are any; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
 }

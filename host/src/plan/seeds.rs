@@ -37,6 +37,11 @@ impl Seeds {
         self.derive("evaluation", evaluation)
     }
 
+    /// For the noise of the recommended point's evaluations after this many others.
+    pub fn recommended(&self, evaluations: usize) -> u64 {
+        self.derive("recommended", evaluations)
+    }
+
     /// For the surrogate's draw.
     pub fn draw(&self, iteration: usize) -> u64 {
         self.derive("draw", iteration)
@@ -54,10 +59,21 @@ impl Seeds {
 
     /// The first 8 bytes of a hash of the parts, which no part can run into another of.
     fn derive(&self, role: &str, index: usize) -> u64 {
-        let text = format!("{}\0{}\0{role}\0{index}", self.experiment, self.seed);
-        let hash = Sha256::digest(text);
-        u64::from_le_bytes(hash[..8].try_into().expect("a hash has 32 bytes"))
+        first_bytes(&format!("{}\0{}\0{role}\0{index}", self.experiment, self.seed))
     }
+}
+
+/// The seed of each of several evaluations of one point, counted from 0: the first has the seed that a single one would have.
+pub fn repetition(seed: u64, i: usize) -> u64 {
+    match i {
+        0 => seed,
+        _ => first_bytes(&format!("{seed}\0repetition\0{i}")),
+    }
+}
+
+fn first_bytes(text: &str) -> u64 {
+    let hash = Sha256::digest(text);
+    u64::from_le_bytes(hash[..8].try_into().expect("a hash has 32 bytes"))
 }
 
 #[cfg(test)]
@@ -73,9 +89,10 @@ mod tests {
             seen.extend([seeds.instance(), seeds.initial_design(), seeds.relabel()]);
             for i in 0..10 {
                 seen.extend([seeds.evaluation(i), seeds.draw(i), seeds.solve(i), seeds.unseen(i)]);
+                seen.extend([seeds.recommended(i), repetition(seeds.evaluation(1), i + 1)]);
             }
         }
-        assert_eq!(seen.len(), 3 * 43);
+        assert_eq!(seen.len(), 3 * 63);
     }
 
     #[test]

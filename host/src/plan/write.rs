@@ -1,6 +1,6 @@
 //! A plan as a manifest: `host run plan.yaml` is the same experiment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -16,6 +16,7 @@ pub(super) fn yaml(
     settings: &[Setting],
     axes: &[Axis],
     plugin_directories: &[PathBuf],
+    folder: Option<&Path>,
 ) -> String {
     let (keys, first) = (&settings[0].keys, settings[0].plugins.as_ref());
     let plugin = |spec: &Spec, used: &PluginUse| written(spec, used, axes);
@@ -81,6 +82,9 @@ pub(super) fn yaml(
     }
     if !plugin_directories.is_empty() {
         plan.insert("plugin-directories".to_owned(), json!(plugin_directories));
+    }
+    if let Some(folder) = folder {
+        plan.insert("folder".to_owned(), json!(folder));
     }
     serde_yaml::to_string(&plan).expect("a plan is plain data")
 }

@@ -94,12 +94,16 @@ impl Folders {
 
     /// The name that somebody who wrote `name` probably meant.
     pub fn nearest(&self, kind: Kind, name: &str) -> Option<String> {
+        nearest(name, self.names_of(kind).iter().map(String::as_str))
+    }
+
+    /// The names of all plugins of a kind, in order.
+    pub fn names_of(&self, kind: Kind) -> Vec<String> {
         let file_name = |(_, path): (Kind, PathBuf)| path.file_name()?.to_str().map(str::to_owned);
         let files: Vec<String> =
             self.all().into_iter().filter(|(found, _)| *found == kind).filter_map(file_name).collect();
         let names = files.iter().filter_map(|file| Kind::of_file_name(file));
-        let names: Vec<String> = names.map(|(_, name)| name.replace('_', "-")).collect();
-        nearest(name, names.iter().map(String::as_str))
+        names.map(|(_, name)| name.replace('_', "-")).collect()
     }
 }
 

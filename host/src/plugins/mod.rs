@@ -2,6 +2,7 @@
 
 pub mod describe;
 pub mod locate;
+mod paths;
 mod private;
 pub mod trust;
 
@@ -12,8 +13,10 @@ use std::rc::Rc;
 
 use plugin_api::Kind;
 use plugin_api::load::Plugin;
+use serde_json::Value as Json;
 
 use self::locate::{FileError, Folders};
+pub use self::paths::has_paths;
 use crate::diagnostic::Diagnostic;
 
 /// Where plugins come from.
@@ -123,9 +126,22 @@ impl Plugins {
         Ok(plugin)
     }
 
+    /// The names of all plugins of a kind that are there, in order.
+    pub fn names(&self, kind: Kind) -> Vec<String> {
+        self.folders.names_of(kind)
+    }
+
     /// The file that a path in a manifest leads to.
     pub fn path(&self, name: &str) -> PathBuf {
         self.base.join(name.trim_start_matches("./"))
+    }
+
+    /// Options as their plugin gets them: with paths that start from the base.
+    pub fn options(&self, plugin: &Plugin, options: &Json) -> Json {
+        match self.base.as_os_str().is_empty() {
+            true => options.clone(),
+            false => paths::rooted(plugin.description(), options, &self.base),
+        }
     }
 
     /// Every plugin that was opened so far.

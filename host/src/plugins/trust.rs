@@ -120,8 +120,16 @@ fn walk(path: &Path) -> std::io::Result<(File, PathBuf, Way)> {
                 if links > MOST_LINKS {
                     return Err(std::io::Error::other("too many links"));
                 }
-                let target = readlinkat(&folder, &part, Vec::new())?.into_bytes();
-                let target = PathBuf::from(OsString::from_vec(target));
+                // Where the system can hold a link, whose it is and where it leads is asked of the same one.
+                #[cfg(target_os = "linux")]
+                let (found, target) = {
+                    let link_flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                    let link = openat(&folder, &part, link_flags, Mode::empty())?;
+                    (fstat(&link)?, readlinkat(&link, "", Vec::new())?)
+                };
+                #[cfg(not(target_os = "linux"))]
+                let target = readlinkat(&folder, &part, Vec::new())?;
+                let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
                 // A link has no permissions of its own.
                 way.push((here, Access { mode: 0, ..Access::of(&found) }));
                 if target.is_absolute() {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::plan::TrialId;
+use crate::plan::points::Known;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -16,6 +17,8 @@ pub enum Event {
     Evaluated(Evaluated),
     /// The solvers have answered.
     Proposed(Proposed),
+    /// The search has ended, and the objective is noisy.
+    Recommended(Recommended),
     /// The budget is spent, or every point has been seen.
     Finished(Finished),
 }
@@ -36,6 +39,7 @@ impl Event {
             Some("evaluating") => Self::Evaluating(serde_json::from_str(line)?),
             Some("evaluated") => Self::Evaluated(serde_json::from_str(line)?),
             Some("proposed") => Self::Proposed(serde_json::from_str(line)?),
+            Some("recommended") => Self::Recommended(serde_json::from_str(line)?),
             Some("finished") => Self::Finished(serde_json::from_str(line)?),
             _ => return Err(serde::de::Error::custom("its first key names no event")),
         })
@@ -63,6 +67,9 @@ pub struct Started {
     pub maximize: bool,
     /// How many bits the model sees.
     pub bits: usize,
+    /// Whether its points are asked for and told, and not evaluated here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
 }
 
 /// A point is about to be evaluated.
@@ -74,10 +81,12 @@ pub struct Evaluating {
     pub point: Point,
 }
 
-/// The two parts of a trial.
+/// The parts of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
+    /// A value that was given: nobody evaluated the point here.
+    Given,
     /// The initial design.
     Initial,
     /// Proposed points.
@@ -88,6 +97,7 @@ impl Phase {
     /// The word for it in journals and tables.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Given => "given",
             Self::Initial => "initial",
             Self::Search => "search",
         }
@@ -112,6 +122,9 @@ pub struct Evaluated {
     pub total: Option<f64>,
     /// The best total so far.
     pub best: Option<f64>,
+    /// The values that the value is the mean of, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<f64>,
 }
 
 /// How an evaluation ended, in a word.
@@ -143,7 +156,8 @@ impl Status {
 }
 
 /// What an evaluation gave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// In the objective's own terms.
     Value(f64),
@@ -153,6 +167,16 @@ pub enum Outcome {
     Failed(String),
     /// Which limit was passed.
     TimedOut(String),
+}
+
+impl From<&Known> for Outcome {
+    fn from(known: &Known) -> Self {
+        match known {
+            Known::Value(value) => Self::Value(*value),
+            Known::Infeasible(reason) => Self::Infeasible(reason.clone()),
+            Known::Failed(reason) => Self::Failed(reason.clone()),
+        }
+    }
 }
 
 impl Outcome {
@@ -253,6 +277,43 @@ pub enum Choice {
     Random,
 }
 
+/// The point that a trial of a noisy objective recommends: what was lucky once need not be good.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recommended {
+    /// How many evaluations came before.
+    pub evaluations: usize,
+    pub point: Point,
+    /// The point in the objective's own words.
+    pub description: String,
+    /// Who says that it is the best.
+    pub by: By,
+    /// What is expected of it: a bare value, in the objective's own terms.
+    pub mean: f64,
+    /// How far off that may be, where the models say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    pub penalty: f64,
+    /// What it gave when it was evaluated again.
+    pub values: Vec<f64>,
+    /// How many of these evaluations gave no value.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub failures: usize,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Who says which point is the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// The models' mean, over the surrogates that predict.
+    Model,
+    /// No surrogate predicts: the mean of the point's own values.
+    Values,
+}
+
 /// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
@@ -281,6 +342,7 @@ pub(super) fn examples() -> Vec<Event> {
             penalty: 0.25,
             total: value.map(|value| value + 0.25),
             best: Some(0.1 + 0.2),
+            repeats: if evaluation == 1 { vec![-0.5, 0.5] } else { Vec::new() },
         })
     };
     let answered = Answered {
@@ -305,6 +367,7 @@ pub(super) fn examples() -> Vec<Event> {
             plugins: Map::new(),
             maximize: true,
             bits: 4,
+            asked: false,
         }),
         Event::Evaluating(Evaluating { evaluation: 1, phase: Phase::Initial, point: vec![0, 1].into() }),
         evaluated(1, Outcome::Value(-0.0)),
@@ -317,6 +380,17 @@ pub(super) fn examples() -> Vec<Event> {
             notes: Map::from_iter([("values".to_owned(), "copula".into())]),
             answers: vec![answered, flawed, failed],
             choice: Choice::Neighbour,
+        }),
+        Event::Recommended(Recommended {
+            evaluations: 4,
+            point: vec![1, 1].into(),
+            description: "a=1 b=1".to_owned(),
+            by: By::Model,
+            mean: -0.5,
+            deviation: Some(0.125),
+            penalty: 0.25,
+            values: vec![-1.0, 0.1],
+            failures: 1,
         }),
         Event::Finished(Finished {
             evaluations: 4,

@@ -5,21 +5,25 @@
 //! `identity.json` says first what the run becomes, and last that it has: whenever it is interrupted, the next resume does
 //! the rest. No evaluation is made before that.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::folder::cannot;
+use plugin_api::Point;
+
+use super::event::{Event, Outcome};
+use super::folder::{cannot, write_points};
 use super::identity::{Identity, PluginFile};
 use super::journal::JOURNAL;
 use super::spaces::Spaces;
 use super::state::State;
-use super::{Chain, PLAN, RecordError, TRIALS, chain, write_trials};
+use super::{Chain, PLAN, RecordError, RoundFile, TRIALS, chain, write_trials};
 use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::manifest::Source;
+use crate::manifest::keys::budget::Budget;
 use crate::manifest::overrides::Overrides;
 use crate::plan::{Plan, obstacles};
 use crate::plugins::PluginArguments;
-use crate::record::event::Event;
 
 /// Brings an extension that was interrupted to its end, or takes back that it was begun where nothing has changed yet.
 pub(super) fn settle(
@@ -79,7 +83,7 @@ pub(super) fn extend(
     // What cannot be read is found before anything is changed.
     for trial in recorded.trials() {
         let path = folder.join(TRIALS).join(trial.id().to_string()).join(JOURNAL);
-        renamed(&path, &identity.plan, &wanted.hash, usize::MAX)
+        renamed(&path, &identity.plan, &wanted.hash, None)
             .map_err(|error| Diagnostic::new(error.to_string()))?;
     }
     let (had, has) = (recorded.trials().count(), wanted.trials().count());
@@ -104,12 +108,13 @@ fn plan_of(folder: &Path, plugins: &PluginArguments) -> Result<Plan, Diagnostic>
 fn carry_over(folder: &Path, identity: &Identity, plan: &Plan) -> Result<Identity, Diagnostic> {
     let path = folder.join(PLAN);
     files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
+    write_points(folder, plan)?;
     write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
     Spaces::write(plan, folder)?;
     for trial in plan.trials() {
         let trial_folder = folder.join(TRIALS).join(trial.id().to_string());
-        let budget = trial.setting.keys.budget.total();
-        carry_over_trial(&trial_folder, &identity.plan, &plan.hash, budget)
+        let more = More { total: trial.setting.evaluations(), budget: trial.setting.keys.budget };
+        carry_over_trial(&trial_folder, &identity.plan, &plan.hash, more)
             .map_err(|error| Diagnostic::new(error.to_string()))?;
     }
     let extended = Identity::of(plan)?;
@@ -117,8 +122,16 @@ fn carry_over(folder: &Path, identity: &Identity, plan: &Plan) -> Result<Identit
     Ok(extended)
 }
 
+/// How far a trial is to go.
+#[derive(Clone, Copy)]
+struct More {
+    /// All evaluations, given ones among them.
+    total: usize,
+    budget: Budget,
+}
+
 /// Gives a trial's journal, and its saved state, the new plan's hash.
-fn carry_over_trial(folder: &Path, from: &str, to: &str, budget: usize) -> Result<(), RecordError> {
+fn carry_over_trial(folder: &Path, from: &str, to: &str, more: More) -> Result<(), RecordError> {
     let path = folder.join(JOURNAL);
     // Nothing else may be writing to it.
     let _held = match files::open(&path, files::Access::Read) {
@@ -126,7 +139,12 @@ fn carry_over_trial(folder: &Path, from: &str, to: &str, budget: usize) -> Resul
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(RecordError::cannot("read", &path)(error)),
     };
-    let Some(renamed) = renamed(&path, from, to, budget)? else { return Ok(()) };
+    let Some(renamed) = renamed(&path, from, to, Some(more))? else { return Ok(()) };
+    // Nothing is lost of a round that goes on: its results wait for those that are still to come.
+    let mut round = RoundFile::open(folder);
+    for (evaluation, point, outcome) in &renamed.waiting {
+        round.add(*evaluation, point, outcome)?;
+    }
     // Before the journal: where that is not replaced after all, the state is no journal's, and passed over.
     if let Some(state) = State::read(folder)
         && let Some((_, hash)) = renamed.hashes.iter().find(|(old, _)| old.hash() == state.journal)
@@ -142,11 +160,13 @@ struct Renamed {
     text: String,
     /// Of each line, the hash that it had and the one that it has.
     hashes: Vec<(Chain, Chain)>,
+    /// Results that are in the journal no more, because their round has more points.
+    waiting: Vec<(usize, Point, Outcome)>,
 }
 
 /// The journal of a trial with the hash `to` instead of `from`; without its end, where the budget goes beyond it. `None`
 /// where there is no journal, nothing in it yet, or `to` in it already.
-fn renamed(path: &Path, from: &str, to: &str, budget: usize) -> Result<Option<Renamed>, RecordError> {
+fn renamed(path: &Path, from: &str, to: &str, more: Option<More>) -> Result<Option<Renamed>, RecordError> {
     let bytes = match files::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -162,11 +182,24 @@ fn renamed(path: &Path, from: &str, to: &str, budget: usize) -> Result<Option<Re
     }
     let names = |hash: &str| format!("\"plan\":\"{hash}\"");
     let text = String::from_utf8_lossy(&bytes);
-    let mut renamed = Renamed { text: String::new(), hashes: Vec::new() };
+    let mut renamed = Renamed { text: String::new(), hashes: Vec::new(), waiting: Vec::new() };
     let mut new = Chain::default();
+    let goes_on = more.and_then(|more| round_that_goes_on(&events, more.budget)).unwrap_or(events.len());
+    let mut points: BTreeMap<usize, Point> = BTreeMap::new();
     for (i, (line, (event, old))) in text.lines().zip(&events).enumerate() {
-        if matches!(event, Event::Finished(finished) if finished.evaluations < budget) {
-            break;
+        let short = |evaluations: usize| more.is_some_and(|more| evaluations < more.total);
+        match event {
+            Event::Recommended(recommended) if short(recommended.evaluations) => break,
+            Event::Finished(finished) if short(finished.evaluations) => break,
+            Event::Evaluating(begun) => {
+                points.insert(begun.evaluation, begun.point.clone());
+            }
+            Event::Evaluated(ended) if i >= goes_on => {
+                let point = points.get(&ended.evaluation).cloned();
+                renamed.waiting.extend(point.map(|point| (ended.evaluation, point, ended.outcome())));
+                continue;
+            }
+            _ => {}
         }
         let words = chain::words(line).ok_or_else(|| RecordError(format!("{}: no hash", path.display())))?;
         let line = match i {
@@ -180,11 +213,28 @@ fn renamed(path: &Path, from: &str, to: &str, budget: usize) -> Result<Option<Re
     Ok(Some(renamed))
 }
 
+/// Where the last round of a search begins, where it was cut short by the budget and has more points under this one.
+fn round_that_goes_on(events: &[(Event, Chain)], budget: Budget) -> Option<usize> {
+    let proposals = events.iter().enumerate().filter_map(|(i, (event, _))| match event {
+        Event::Proposed(proposed) => Some((i, proposed.iteration)),
+        _ => None,
+    });
+    let begins = |&(_, iteration): &(usize, usize)| (iteration - 1).is_multiple_of(budget.batch);
+    let (at, first) = proposals.clone().filter(begins).last()?;
+    let (_, last) = proposals.last()?;
+    let wanted = (first + budget.batch - 1).min(budget.evaluations);
+    (last < wanted).then_some(at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Journal;
     use super::super::event::examples;
     use super::*;
+
+    fn more(total: usize) -> More {
+        More { total, budget: Budget { initial: 1, evaluations: total, batch: 1 } }
+    }
 
     /// The events of a trial of this plan, written as a trial writes them.
     fn written(folder: &Path, plan: &str, count: usize) -> String {
@@ -204,14 +254,16 @@ mod tests {
     #[test]
     fn a_journal_with_another_hash_is_what_that_plan_would_have_written() {
         let all = examples().len();
-        for (count, budget, left) in [(all, 4, all), (all, 5, all - 1), (all - 2, 5, all - 2), (1, 4, 1)] {
+        for (count, budget, left) in
+            [(all, 4, all), (all, 5, all - 2), (all - 1, 5, all - 2), (all - 3, 5, all - 3), (1, 4, 1)]
+        {
             let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             written(one.path(), "old", count);
-            carry_over_trial(one.path(), "old", "new", budget).unwrap();
+            carry_over_trial(one.path(), "old", "new", more(budget)).unwrap();
             let text = std::fs::read_to_string(one.path().join(JOURNAL)).unwrap();
             assert_eq!(text, written(other.path(), "new", left));
             // Again, it is what it is.
-            carry_over_trial(one.path(), "old", "new", budget).unwrap();
+            carry_over_trial(one.path(), "old", "new", more(budget)).unwrap();
             assert_eq!(std::fs::read_to_string(one.path().join(JOURNAL)).unwrap(), text);
         }
     }
@@ -227,7 +279,7 @@ mod tests {
         };
         let before = hash_after().unwrap();
         State { evaluations, journal: before.clone(), bytes: vec![7] }.write(folder.path()).unwrap();
-        carry_over_trial(folder.path(), "old", "new", 9).unwrap();
+        carry_over_trial(folder.path(), "old", "new", more(9)).unwrap();
         let state = State::read(folder.path()).unwrap();
         assert_eq!((Some(state.journal.clone()), state.bytes), (hash_after(), vec![7]));
         assert_ne!(state.journal, before);
@@ -237,12 +289,12 @@ mod tests {
     fn a_journal_of_a_third_plan_or_a_changed_one_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let text = written(folder.path(), "third", 5);
-        let error = carry_over_trial(folder.path(), "old", "new", 9).unwrap_err().to_string();
+        let error = carry_over_trial(folder.path(), "old", "new", more(9)).unwrap_err().to_string();
         assert!(error.ends_with("journal.jsonl:1: this is the journal of another plan"), "{error}");
         let changed = text.replacen("too hot", "too cold", 1);
         std::fs::write(folder.path().join(JOURNAL), &changed).unwrap();
-        assert!(carry_over_trial(folder.path(), "third", "new", 9).is_err());
+        assert!(carry_over_trial(folder.path(), "third", "new", more(9)).is_err());
         assert_eq!(std::fs::read_to_string(folder.path().join(JOURNAL)).unwrap(), changed);
-        carry_over_trial(&folder.path().join("nowhere"), "old", "new", 9).unwrap();
+        carry_over_trial(&folder.path().join("nowhere"), "old", "new", more(9)).unwrap();
     }
 }

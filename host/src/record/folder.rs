@@ -51,6 +51,7 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
             } else {
                 identity.check_programs(&plan.plugins)?;
             }
+            write_points(&folder, plan)?;
             write_trials(&folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
             Spaces::write(plan, &folder)?;
             return Ok((folder, lock));
@@ -78,11 +79,22 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
 fn begin(plan: &Plan, folder: &Path) -> Result<(), Diagnostic> {
     let trials = folder.join(TRIALS);
     std::fs::create_dir_all(&trials).map_err(|error| cannot("make", &trials, error))?;
+    write_points(folder, plan)?;
     let path = folder.join(PLAN);
     files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
     write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
     Spaces::write(plan, folder)?;
     Identity::of(plan)?.write(folder)
+}
+
+/// Keeps the table of points that the plan names, unless it is there already: a resume needs nothing but the folder.
+pub(super) fn write_points(folder: &Path, plan: &Plan) -> Result<(), Diagnostic> {
+    let Some(points) = &plan.points else { return Ok(()) };
+    let path = folder.join(&points.name);
+    if files::read(&path).is_ok_and(|there| there == points.text.as_bytes()) {
+        return Ok(());
+    }
+    files::replace(&path, points.text.as_bytes()).map_err(|error| cannot("write", &path, error))
 }
 
 fn any_journal(folder: &Path) -> Option<PathBuf> {

@@ -127,7 +127,7 @@ impl TrialHealth {
                 Event::Started(started) => self.plan = Some(started.plan),
                 Event::Evaluated(_) => self.evaluations += 1,
                 Event::Finished(_) => self.finished = true,
-                Event::Evaluating(_) | Event::Proposed(_) => {}
+                Event::Evaluating(_) | Event::Proposed(_) | Event::Recommended(_) => {}
             }
         }
     }

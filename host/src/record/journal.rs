@@ -49,8 +49,9 @@ impl Journal {
         let mut recorded = chain::read(&path, &bytes).map_err(|broken| RecordError(broken.to_string()))?;
         if trust {
             // What was proposed and not evaluated yet, other plugins may propose otherwise.
-            let settled =
-                |(event, _): &(Event, Chain)| matches!(event, Event::Evaluated(_) | Event::Finished(_));
+            let settled = |(event, _): &(Event, Chain)| {
+                matches!(event, Event::Evaluated(_) | Event::Recommended(_) | Event::Finished(_))
+            };
             recorded.truncate(recorded.iter().rposition(settled).map_or(0, |last| last + 1));
         }
         let length: usize =
@@ -92,6 +93,11 @@ impl Journal {
             _ => false,
         });
         found.map(|(_, chain)| chain.hash())
+    }
+
+    /// How many events stand until the one with this hash, among what the loop has not come to yet.
+    pub fn events_until(&self, hash: &str) -> Option<usize> {
+        self.recorded.iter().position(|(_, chain)| chain.hash() == hash).map(|at| at + 1)
     }
 
     /// The hash of all lines so far.

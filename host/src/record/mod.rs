@@ -10,6 +10,8 @@ mod identity;
 pub mod incident;
 mod journal;
 mod lock;
+mod repeats;
+mod round;
 mod run_folder;
 pub mod session;
 mod spaces;
@@ -25,6 +27,8 @@ pub use self::folder::{Place, Programs, prepare};
 pub use self::identity::{Identity, PluginFile};
 pub use self::journal::{Journal, finished, is_finished, under_way};
 pub use self::lock::try_folder;
+pub use self::repeats::Repeats;
+pub use self::round::RoundFile;
 pub use self::run_folder::RunFolder;
 pub use self::spaces::Spaces;
 pub use self::step::Step;
@@ -46,7 +50,7 @@ pub const TRIALS: &str = "trials";
 pub struct RecordError(String);
 
 impl RecordError {
-    fn cannot(what: &'static str, path: &std::path::Path) -> impl Fn(std::io::Error) -> Self {
+    pub(crate) fn cannot(what: &'static str, path: &std::path::Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self(format!("cannot {what} {}: {error}", path.display()))
     }

@@ -15,6 +15,8 @@ pub enum Step {
         /// Whether its answer is followed; else it is a shadow.
         followed: bool,
     },
+    /// Waiting for the evaluations of a round, which are made elsewhere; this is the first of them.
+    Await { evaluation: usize },
     /// Evaluating the objective.
     Evaluate { evaluation: usize },
     /// Telling the surrogate what an evaluation gave.
@@ -30,7 +32,7 @@ impl Step {
             Self::Fit { .. } | Self::Observe { .. } => "fit",
             Self::Ask { .. } => "ask",
             Self::Solve { .. } => "solve",
-            Self::Evaluate { .. } => "evaluate",
+            Self::Evaluate { .. } | Self::Await { .. } => "evaluate",
         }
     }
 

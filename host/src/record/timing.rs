@@ -41,6 +41,7 @@ enum Word {
     Fit,
     Solve,
     Evaluate,
+    Await,
     Observe,
     Ask,
 }
@@ -58,6 +59,7 @@ impl From<Timed> for Line {
                 ..line(Word::Solve)
             },
             Step::Evaluate { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Evaluate) },
+            Step::Await { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Await) },
             Step::Observe { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Observe) },
             Step::Ask { evaluation } => Self { evaluation: Some(evaluation), ..line(Word::Ask) },
         }
@@ -76,6 +78,7 @@ impl From<Line> for Timed {
                 followed: line.followed.unwrap_or_default(),
             },
             Word::Evaluate => Step::Evaluate { evaluation },
+            Word::Await => Step::Await { evaluation },
             Word::Observe => Step::Observe { evaluation },
             Word::Ask => Step::Ask { evaluation },
         };

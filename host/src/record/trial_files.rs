@@ -7,7 +7,7 @@ use std::hash::Hasher;
 use std::path::Path;
 
 use super::asked::{self, Prediction};
-use super::event::{Evaluated, Event, Finished, Phase, Proposed, Started};
+use super::event::{Evaluated, Evaluating, Event, Finished, Phase, Proposed, Recommended, Started};
 use super::incident::{self, Incident};
 use super::journal::JOURNAL;
 use super::{Broken, Step, Timed, chain, timing};
@@ -19,6 +19,10 @@ pub struct TrialFiles {
     pub evaluations: Vec<Evaluation>,
     /// Its AFO problems.
     pub problems: Vec<Proposed>,
+    /// What it recommends, where the objective is noisy and the search has ended.
+    pub recommended: Option<Recommended>,
+    /// Points that are being evaluated.
+    pub pending: Vec<Evaluating>,
     /// How it ended; `None` where it has not.
     pub finished: Option<Finished>,
     pub times: Vec<Timed>,
@@ -31,6 +35,10 @@ pub struct TrialFiles {
 /// One evaluation, from both its events.
 pub struct Evaluation {
     pub phase: Phase,
+    /// Which of the problems it answers, from 0.
+    pub problem: Option<usize>,
+    /// Those of a round are made together; counted from 0.
+    pub round: usize,
     /// The levels.
     pub point: Vec<u32>,
     pub ended: Evaluated,
@@ -48,27 +56,45 @@ impl TrialFiles {
         let mut events = chain::read(&path, &bytes)?.into_iter().map(|(event, _)| event);
         let Some(Event::Started(started)) = events.next() else { return Ok(None) };
         let (mut evaluations, mut problems, mut finished) = (Vec::new(), Vec::new(), None);
-        let mut under_way = None;
+        let mut pending: Vec<(Evaluating, Option<usize>)> = Vec::new();
+        let (mut rounds, mut recommended) = (0, None);
         for event in events {
             match event {
-                Event::Evaluating(evaluating) => under_way = Some(evaluating),
+                Event::Evaluating(begun) => {
+                    let search = begun.phase == Phase::Search;
+                    let problem = search.then(|| problems.len().checked_sub(1)).flatten();
+                    rounds += usize::from(pending.is_empty());
+                    pending.push((begun, problem));
+                }
                 Event::Evaluated(ended) => {
-                    if let Some(begun) = under_way.take() {
-                        evaluations.push(Evaluation {
-                            phase: begun.phase,
-                            point: begun.point.to_vec(),
-                            ended,
-                        });
+                    let under_way =
+                        pending.iter().position(|(begun, _)| begun.evaluation == ended.evaluation);
+                    if let Some(at) = under_way {
+                        let (begun, problem) = pending.remove(at);
+                        let (phase, point, round) = (begun.phase, begun.point.to_vec(), rounds - 1);
+                        evaluations.push(Evaluation { phase, problem, round, point, ended });
                     }
                 }
                 Event::Proposed(proposed) => problems.push(proposed),
+                Event::Recommended(point) => recommended = Some(point),
                 Event::Finished(end) => finished = Some(end),
                 Event::Started(_) => {}
             }
         }
         let (times, incidents) = (timing::read(folder), incident::read(folder));
         let predictions = asked::predictions(folder);
-        Ok(Some(Self { started, evaluations, problems, finished, times, predictions, incidents }))
+        let pending = pending.into_iter().map(|(begun, _)| begun).collect();
+        Ok(Some(Self {
+            started,
+            evaluations,
+            problems,
+            pending,
+            recommended,
+            finished,
+            times,
+            predictions,
+            incidents,
+        }))
     }
 
     /// The evaluation of the best point so far.
@@ -77,10 +103,10 @@ impl TrialFiles {
         self.evaluations.iter().find(|evaluation| evaluation.ended.total == Some(best))
     }
 
-    /// The same for trials with the same initial design, points and values.
+    /// The same for trials with the same initial design, points and values, given ones among them.
     pub fn design(&self) -> u64 {
         let mut design = Fingerprint::new();
-        for evaluation in self.evaluations.iter().filter(|evaluation| evaluation.phase == Phase::Initial) {
+        for evaluation in self.evaluations.iter().filter(|evaluation| evaluation.phase != Phase::Search) {
             design.add(&evaluation.point, evaluation.ended.value);
         }
         design.finish()
@@ -129,7 +155,7 @@ impl Hasher for Fingerprint {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{Choice, Evaluating, Outcome};
+    use super::super::event::{Choice, Outcome};
     use super::super::{FORMAT, Journal, TimingFile};
     use super::*;
     use std::time::Duration;
@@ -147,6 +173,7 @@ mod tests {
             plugins: serde_json::Map::new(),
             maximize: false,
             bits: 2,
+            asked: false,
         };
         let mut events = vec![Event::Started(started)];
         let outcomes =
@@ -176,6 +203,7 @@ mod tests {
                 penalty: 0.0,
                 total: value,
                 best,
+                repeats: Vec::new(),
             }));
         }
         let mut journal = Journal::open(folder, false).unwrap();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::analysis::best::{Answer, answers, names};
 use super::analysis::differences::{Difference, Differences};
 use super::analysis::model::Model;
+use super::analysis::recommended;
 use super::analysis::settings::sweep_keys;
 use super::analysis::summary::{MethodSummary, Spread, good_word};
 use crate::record::tables::swept;
@@ -30,6 +31,7 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
     }
     let sense = good_word(summaries);
     let keys = sweep_keys(summaries.iter().map(|summary| &summary.sweep));
+    let any_recommended = summaries.iter().any(|summary| summary.recommended.is_some());
     let any_regret = summaries.iter().any(|summary| summary.regret.is_some());
     // What went wrong, where anything did.
     let any = |(_, count): &(&str, Count)| summaries.iter().any(|summary| count(summary) > 0);
@@ -39,7 +41,10 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
     let mut header = vec!["method".to_owned()];
     header.extend(experiments.then(|| "experiment".to_owned()));
     header.extend(keys.iter().map(|key| (*key).clone()));
-    header.extend(["trials".to_owned(), format!("{sense} value (mean ± s.e.)"), "median".to_owned()]);
+    // Of a noisy objective, the best value that was seen is a lucky one.
+    let value = if any_recommended { "luckiest" } else { sense };
+    header.extend(["trials".to_owned(), format!("{value} value (mean ± s.e.)"), "median".to_owned()]);
+    header.extend(any_recommended.then(|| "recommended (mean ± s.e.)".to_owned()));
     header.extend(any_regret.then(|| "regret (mean)".to_owned()));
     header.extend(counts.iter().map(|(word, _)| (*word).to_owned()));
     header.extend(["fit / iteration".to_owned(), "AFO / iteration".to_owned()]);
@@ -54,6 +59,8 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
                 unfinished => format!("{} of {}", summary.trials, summary.trials + unfinished),
             };
             row.extend([trials, spread(&summary.final_best), number(summary.final_best.median)]);
+            let recommended = || summary.recommended.as_ref().map_or_else(|| "–".to_owned(), spread);
+            row.extend(any_recommended.then(recommended));
             row.extend(any_regret.then(|| number(summary.regret.and_then(|regret| regret.mean))));
             row.extend(counts.iter().map(|(_, count)| count(summary).to_string()));
             row.extend([time(summary.mean_fit_seconds), time(summary.mean_afo_seconds)]);
@@ -170,11 +177,28 @@ fn block(answer: &Answer<'_>, setting: &str) -> String {
         penalty => format!(" (value {}, penalty {})", number(Some(found.value)), number(Some(penalty))),
     };
     let (total, seed, evaluation) = (number(Some(found.total)), trial.started.seed, found.evaluation);
-    let point = match names(trial, found) {
-        Some(pairs) => point(&pairs),
-        None => point(&found.levels.iter().map(|level| ("", level.to_string())).collect::<Vec<_>>()),
+    let point = shown(names(trial, found), &found.levels);
+    let Some((by, recommended)) = answer.recommended else {
+        return format!("  {method}{setting}: {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}");
     };
-    format!("  {method}{setting}: {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}")
+    let error = recommended.again.standard_error.map(|error| format!(" ± {}", number(Some(error))));
+    format!(
+        "  {method}{setting}, recommended: {}{}, seed {} ({})\n{}\n  {method}{setting}, luckiest value: \
+         {total}{parts}, seed {seed}, evaluation {evaluation}\n{point}",
+        number(Some(recommended.total)),
+        error.unwrap_or_default(),
+        by.started.seed,
+        recommended.reason(),
+        shown(recommended::point(by, recommended), &recommended.levels),
+    )
+}
+
+/// A point in names where they are known, or in levels.
+fn shown(names: Option<Vec<(&str, String)>>, levels: &[u32]) -> String {
+    match names {
+        Some(pairs) => point(&pairs),
+        None => point(&levels.iter().map(|level| ("", level.to_string())).collect::<Vec<_>>()),
+    }
 }
 
 /// A point, wrapped; a long one by the variables that differ from the most common level.

@@ -16,9 +16,10 @@ use super::in_process::{failure, run_trial};
 use super::processes::{end_all, wake_without_parent};
 use super::protocol::{Message, STOP, STOPPED, Speaker};
 use super::thread;
+use super::workers::Pool;
 use crate::plan::TrialId;
 use crate::plugins::PluginArguments;
-use crate::trial::OpenTrial;
+use crate::trial::{OpenTrial, Workers};
 
 /// How often a child says that it is there.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -26,15 +27,18 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Runs one trial, attached to the process that started this one.
 pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
     wake_without_parent();
-    let words = Arc::new(Words(Mutex::new(take_output())));
+    let words = Arc::new(Words::take_over());
     let stop = Arc::new(AtomicBool::new(false));
     if let Err(error) = listen(stop.clone()).and_then(|()| beat(words.clone())) {
         words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });
         return 1.into();
     }
     let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
-        limit_memory(trial.memory()).map_err(TrialFailure::Failed)?;
-        run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)))
+        limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
+        let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.limit());
+        let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;
+        let workers = (batch > 1).then(pool);
+        run_trial(&mut trial, &stop, &mut Speaker(|message: Message| words.say(&message)), workers)
     });
     match ended {
         Ok(()) => 0.into(),
@@ -47,7 +51,7 @@ pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool
 }
 
 /// Where a child's lines go. A plugin may print what it likes: it goes to the error output.
-struct Words(Mutex<Box<dyn Write + Send>>);
+pub(super) struct Words(Mutex<Box<dyn Write + Send>>);
 
 /// This process's output, for its own lines alone: what a plugin prints goes to the error output from now on.
 pub fn take_output() -> Box<dyn Write + Send> {
@@ -67,7 +71,11 @@ pub fn take_output() -> Box<dyn Write + Send> {
 }
 
 impl Words {
-    fn say(&self, message: &Message) {
+    pub(super) fn take_over() -> Self {
+        Self(Mutex::new(take_output()))
+    }
+
+    pub(super) fn say(&self, message: &Message) {
         let mut text = serde_json::to_string(message).expect("a message is plain data");
         text.push('\n');
         let mut out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,7 +99,7 @@ fn listen(stop: Arc<AtomicBool>) -> std::io::Result<()> {
 }
 
 /// This process's input, where no plugin and nothing that one starts can read from it or keep it open.
-fn take_input() -> std::io::Result<Box<dyn Read + Send>> {
+pub(super) fn take_input() -> std::io::Result<Box<dyn Read + Send>> {
     #[cfg(unix)]
     {
         use std::os::fd::AsFd;
@@ -105,7 +113,8 @@ fn take_input() -> std::io::Result<Box<dyn Read + Send>> {
     }
 }
 
-fn beat(words: Arc<Words>) -> std::io::Result<()> {
+/// Says now and then that this process is there.
+pub(super) fn beat(words: Arc<Words>) -> std::io::Result<()> {
     thread(move || {
         loop {
             words.say(&Message::Alive);
@@ -116,7 +125,7 @@ fn beat(words: Arc<Words>) -> std::io::Result<()> {
 }
 
 /// No more memory than this from now on: an allocation beyond it ends the process.
-fn limit_memory(limit: Option<u64>) -> Result<(), String> {
+pub(super) fn limit_memory(limit: Option<u64>) -> Result<(), String> {
     let Some(bytes) = limit else { return Ok(()) };
     #[cfg(target_os = "linux")]
     {

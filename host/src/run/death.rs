@@ -37,18 +37,20 @@ impl Exit {
         self.signal_name().is_some_and(|name| OUTSIDE.contains(&name))
     }
 
-    /// Why a trial's process ended, by the signal's name. `starved`: the machine ran out of memory meanwhile.
-    pub(super) fn reason(self, last_words: &[String], starved: bool) -> String {
+    /// Why the process of a trial or an evaluation ended, by the signal's name. `starved`: the machine ran out of memory
+    /// meanwhile.
+    pub(super) fn reason(self, what: &str, last_words: &[String], starved: bool) -> String {
         if let Some(words) = last_words.iter().find(|line| line.starts_with(OUT_OF_MEMORY)) {
-            return format!("the trial's process ran out of memory: {words}");
+            return format!("the {what}'s process ran out of memory: {words}");
         }
         if starved && self.signal_name() == Some("SIGKILL") {
-            return "the trial's process was killed by the system because the machine ran out of memory"
-                .to_owned();
+            return format!(
+                "the {what}'s process was killed by the system because the machine ran out of memory"
+            );
         }
         match self.signal {
-            Some(_) => format!("the trial's process {}", self.words()),
-            None => format!("the trial's process {} before the trial did", self.words()),
+            Some(_) => format!("the {what}'s process {}", self.words()),
+            None => format!("the {what}'s process {} before the {what} did", self.words()),
         }
     }
 
@@ -87,6 +89,7 @@ pub(super) fn place(step: &Step, trial: Option<&ResolvedTrial>) -> String {
             let name = trial.map(|trial| format!(" `{}`", trial.benchmark.name)).unwrap_or_default();
             format!("in evaluation {evaluation} by the benchmark{name}")
         }
+        Step::Await { evaluation } => format!("in the round of evaluation {evaluation}"),
         Step::Solve { iteration, solver, followed: true } => {
             format!("in the solver `{solver}`, iteration {iteration}")
         }
@@ -146,14 +149,17 @@ mod tests {
 
     #[test]
     fn signals_are_told_by_name() {
-        assert_eq!(of(11).reason(&[], false), "the trial's process was killed by SIGSEGV");
-        assert_eq!(of(6).reason(&[], true), "the trial's process was killed by SIGABRT");
+        assert_eq!(of(11).reason("trial", &[], false), "the trial's process was killed by SIGSEGV");
+        assert_eq!(of(6).reason("trial", &[], true), "the trial's process was killed by SIGABRT");
         assert_eq!(
-            of(7 << 8).reason(&[], false),
+            of(7 << 8).reason("trial", &[], false),
             "the trial's process ended with exit code 7 before the trial did"
         );
-        assert_eq!(of(15).reason(&[], true), "the trial's process was killed from outside by SIGTERM");
-        assert!(of(9).reason(&[], true).ends_with("because the machine ran out of memory"));
+        assert_eq!(
+            of(15).reason("trial", &[], true),
+            "the trial's process was killed from outside by SIGTERM"
+        );
+        assert!(of(9).reason("trial", &[], true).ends_with("because the machine ran out of memory"));
     }
 
     #[test]

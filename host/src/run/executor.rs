@@ -29,13 +29,13 @@ pub trait Executor {
 pub struct Job {
     pub id: TrialId,
     pub evaluations: usize,
-    /// How long each of them may take.
+    /// How long each of them may take in the trial's process, with all its repetitions; workers are watched by the trial.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
-    pub fn new(id: TrialId, keys: &Settings) -> Self {
-        Self { id, evaluations: keys.budget.total(), timeout: keys.evaluation.timeout }
+    pub fn new(id: TrialId, evaluations: usize, keys: &Settings) -> Self {
+        Self { id, evaluations, timeout: keys.evaluation.limit() }
     }
 }
 

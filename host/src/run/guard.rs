@@ -1,19 +1,33 @@
 //! Between the host and a trial's process: ends the trial with all that it has started when the host is gone, and all
 //! that it has started when the trial has ended.
 //!
-//! Whichever of the three is killed, another is left to clear up. The guard has no plugins in it that could take it down.
+//! There are two, one below the other, so that whichever two of host, guards and trial are killed in one instant, one is
+//! left that all of it goes to and that starts nothing itself. A trial's process alone could not do it: what has left it
+//! goes to whoever is above it, and one of its threads may start something while another looks for what there is. A guard
+//! has no plugins in it that could take it down.
 
 use std::io::Write;
 use std::process::{Child, Command, ExitCode};
+use std::time::Duration;
 
-use super::processes::{adopt_orphans, end_descendants, end_group, has_ended, wake_without_parent};
+use super::processes::{adopt_orphans, end_descendants, end_group, has_ended, wait_for, wake_without_parent};
 use super::protocol::Message;
 
-/// What tells the trial's own process from its guard, as an argument.
-pub const GUARDED: &str = "--guarded";
+/// How many guards a trial has.
+pub const GUARDS: u8 = 2;
 
-/// Starts the trial's own process with the arguments of this one, and stays until all of it is gone.
-pub fn guard() -> ExitCode {
+/// What tells a guard from the next one, and those from the trial's own process, as an argument.
+pub(super) const GUARDED: &str = "--guarded";
+
+/// How long the guards may take to end a trial with all that it has started.
+pub(super) const CLEARANCE: Duration = Duration::from_secs(12);
+
+/// How much of that the next guard has.
+const NEXT_GUARD: Duration = Duration::from_secs(6);
+
+/// Starts the next guard, or the trial's own process, with the arguments of this one, and stays until all of it is gone.
+/// `above` guards are above this one.
+pub fn guard(above: u8) -> ExitCode {
     adopt_orphans();
     wake_without_parent();
     let mut trial = match start() {
@@ -24,12 +38,19 @@ pub fn guard() -> ExitCode {
         }
     };
     let abandoned = wait(&mut trial);
+    if above + 1 < GUARDS {
+        // The next guard ends all that is below it; killed at it, it would leave that to this one alone.
+        wait_for(&mut trial, NEXT_GUARD);
+    }
     end_group(&mut trial);
     let status = trial.wait();
     end_descendants(&|_| false);
     match status {
         Ok(status) if !abandoned => {
-            say(&Message::Ended(status.into()));
+            // How the trial ended, the guard next to it has said, unless it was killed before.
+            if above + 1 == GUARDS || status.code().is_none() {
+                say(&Message::Ended(status.into()));
+            }
             status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1).into()
         }
         _ => 1.into(),
@@ -71,7 +92,7 @@ fn wait(trial: &mut Child) -> bool {
             return true;
         }
         if polled.is_err() {
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
@@ -79,7 +100,7 @@ fn wait(trial: &mut Child) -> bool {
 #[cfg(not(unix))]
 fn wait(trial: &mut Child) -> bool {
     while !has_ended(trial) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     false
 }

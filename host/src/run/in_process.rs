@@ -12,7 +12,7 @@ use super::protocol::{Message, Speaker};
 use super::stop::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::plugins::PluginArguments;
-use crate::trial::{Listener, OpenTrial, TrialError};
+use crate::trial::{Listener, OpenTrial, TrialError, Workers};
 
 /// Runs trials in this process.
 pub struct InProcess {
@@ -39,8 +39,9 @@ impl Executor for InProcess {
             let mut listener = Speaker(|message: Message| progress.hear(&job.id, &message));
             let trial = OpenTrial::open(folder, &job.id, &self.plugins, self.allow_changed_plugins);
             let asked = stop.flag();
-            let result =
-                trial.map_err(failure).and_then(|mut trial| run_trial(&mut trial, asked, &mut listener));
+            let result = trial
+                .map_err(failure)
+                .and_then(|mut trial| run_trial(&mut trial, asked, &mut listener, None));
             progress.log(|| log_end(&job.id, &result));
             progress.trial_ends(&job.id);
             let failed = ended.take(job.id, result);
@@ -61,9 +62,10 @@ pub(super) fn run_trial(
     trial: &mut OpenTrial,
     stop: &Arc<AtomicBool>,
     listener: &mut dyn Listener,
+    workers: Option<Box<dyn Workers>>,
 ) -> Result<(), TrialFailure> {
     // A general acquisition function that panics does so here too, when its value is asked for.
-    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(stop.clone(), listener)));
+    let ended = catch_unwind(AssertUnwindSafe(|| trial.run(stop.clone(), listener, workers)));
     match ended {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(failure(error)),

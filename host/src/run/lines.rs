@@ -34,14 +34,7 @@ impl LastWords {
         thread(move || {
             each_line(stderr, |line| {
                 let _ = reports.send(Told::Trial(id.clone(), Report::Said(line.clone())));
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                // A backtrace may come after it.
-                let first_is_the_reason =
-                    kept.front().is_some_and(|line: &String| line.starts_with(OUT_OF_MEMORY));
-                if kept.len() == LAST_WORDS {
-                    kept.remove(usize::from(first_is_the_reason));
-                }
-                kept.push_back(line);
+                keep_last(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), line);
             });
             drop(sender);
         })?;
@@ -53,6 +46,16 @@ impl LastWords {
         let _ = self.ended.recv_timeout(LINGER);
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
     }
+}
+
+/// One more of the last lines.
+pub(super) fn keep_last(kept: &mut VecDeque<String>, line: String) {
+    // A backtrace may come after it.
+    let first_is_the_reason = kept.front().is_some_and(|line| line.starts_with(OUT_OF_MEMORY));
+    if kept.len() == LAST_WORDS {
+        kept.remove(usize::from(first_is_the_reason));
+    }
+    kept.push_back(line);
 }
 
 /// Calls back with each line, cut where it is too long, until the input ends.

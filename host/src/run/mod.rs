@@ -13,6 +13,8 @@ mod protocol;
 mod stop;
 mod supervise;
 mod waiting;
+pub mod worker;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -58,7 +60,9 @@ pub fn run(
 ) -> Result<Outcome, Diagnostic> {
     let (folder, _lock) = prepare(plan, place, programs)?;
     let folder = absolute(&folder)?;
-    let job = |trial: crate::plan::Trial<'_>| Job::new(trial.id(), &trial.setting.keys);
+    let job = |trial: crate::plan::Trial<'_>| {
+        Job::new(trial.id(), trial.setting.evaluations(), &trial.setting.keys)
+    };
     let jobs: Vec<Job> = plan.trials().map(job).collect();
     let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(job.id.to_string())));
     let open: Vec<Job> = open.cloned().collect();
@@ -91,7 +95,8 @@ pub fn run_one(
     let trial = read_trial(folder, id).map_err(|error: RecordError| {
         Diagnostic::new(format!("no trial `{id}` in {}", folder.display())).because(error)
     })?;
-    let job = Job::new(trial.id, &trial.keys);
+    let evaluations = trial.evaluations();
+    let job = Job::new(trial.id, evaluations, &trial.keys);
     let begun = Instant::now();
     progress.begin(std::slice::from_ref(&job), std::slice::from_ref(&job));
     let folder = absolute(folder)?;

@@ -1,6 +1,7 @@
 //! Processes that a trial has started: found wherever they went, and ended with it.
 
 use std::process::Child;
+use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, kill_process, waitid};
@@ -42,6 +43,14 @@ pub(super) fn has_ended(child: &mut Child) -> bool {
     }
 }
 
+/// Waits for a process to end, for so long at most.
+pub(super) fn wait_for(child: &mut Child, patience: Duration) {
+    let begun = Instant::now();
+    while !has_ended(child) && begun.elapsed() < patience {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Ends a process and its group, which is its own.
 pub(super) fn end_group(child: &mut Child) {
     #[cfg(unix)]
@@ -53,8 +62,8 @@ pub(super) fn end_group(child: &mut Child) {
 /// for a broken device cannot be ended. Children that `spare` names stay, with all that is theirs.
 #[cfg(unix)]
 pub(super) fn end_descendants(spare: &dyn Fn(u32) -> bool) {
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
-    let begun = std::time::Instant::now();
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         let doomed = descendants(spare);
         if doomed.is_empty() {
@@ -65,7 +74,7 @@ pub(super) fn end_descendants(spare: &dyn Fn(u32) -> bool) {
             // Those that are not our children are not ours to wait for; they will be.
             let _ = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -1,10 +1,11 @@
 //! What a trial tells the program that watches it: the same messages within a process and between two.
 
+use plugin_api::Point;
 use serde::{Deserialize, Serialize};
 
 use super::death::Exit;
 use crate::record::Step;
-use crate::record::event::Event;
+use crate::record::event::{Event, Outcome};
 use crate::trial::Listener;
 
 /// One message; between processes, one line of JSON on the child's standard output.
@@ -19,10 +20,21 @@ pub(super) enum Message {
     At(String),
     /// An evaluation has ended, and is recorded.
     Advanced { evaluation: usize, best: Option<f64> },
+    /// An evaluation that a worker was asked for has ended.
+    Evaluated { evaluation: usize, outcome: Outcome },
     /// Why the trial failed.
     Failed { reason: String },
     /// The trial's process has ended, and all that it had started: the guard's last word.
     Ended(Exit),
+}
+
+/// What a trial asks of a worker; one line of JSON on its standard input.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Request {
+    pub(super) evaluation: usize,
+    pub(super) point: Point,
+    pub(super) seed: u64,
 }
 
 /// The word that asks a child to stop after the evaluation under way; on its standard input.

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use super::children::Children;
 use super::death::{Exit, place, starved_processes};
 use super::executor::{Job, TrialFailure};
+use super::guard::CLEARANCE;
 use super::lines::{LastWords, each_line};
-use super::processes::{end_descendants, has_ended};
+use super::processes::{end_descendants, has_ended, wait_for};
 use super::protocol::{Message, STOP, STOPPED};
 use super::stop::Stop;
 use super::thread;
@@ -26,16 +27,13 @@ const RESTARTS: usize = 2;
 
 /// How often somebody else may kill it in a row without its having come any further: no fault of the trial, but a machine
 /// without memory would kill it for ever.
-const KILLS: usize = 20;
+pub(super) const KILLS: usize = 20;
 
 /// How often the clocks are looked at.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// How long the pipes of a process that has ended are listened to, where something else keeps them open.
 pub(super) const LINGER: Duration = Duration::from_secs(1);
-
-/// How long a guard may take to end a trial with all that it has started.
-const CLEARANCE: Duration = Duration::from_secs(6);
 
 /// When a trial's process is ended.
 pub struct Limits {
@@ -262,7 +260,7 @@ impl Supervisor<'_> {
         // What the guard says is how the trial's process ended; where it says nothing, it was killed itself.
         let exit = watch.ended.unwrap_or(exit);
         let words = words.take();
-        let reason = exit.reason(&words, starved < starved_processes());
+        let reason = exit.reason("trial", &words, starved < starved_processes());
         Ok(self.end(exit, reason, watch, words))
     }
 
@@ -305,10 +303,7 @@ impl Supervisor<'_> {
     /// Waits until the guard has ended the trial and all that it had started: without its lifeline it does, at once. Then
     /// ends what is left, where the guard could not.
     fn clear(&self, guard: &mut Child) -> io::Result<Exit> {
-        let begun = Instant::now();
-        while !has_ended(guard) && begun.elapsed() < CLEARANCE {
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_for(guard, CLEARANCE);
         let _ = guard.kill();
         let exit = Exit::from(guard.wait()?);
         self.guards.remove(guard.id());
@@ -333,13 +328,16 @@ impl Supervisor<'_> {
             }
             Message::Advanced { .. } => {
                 // What was read from the journal is nothing new.
-                watch.advanced |= matches!(watch.step, Some((Step::Evaluate { .. }, _)));
+                let new = matches!(watch.step, Some((Step::Evaluate { .. } | Step::Await { .. }, _)));
+                watch.advanced |= new;
                 watch.step = None;
             }
             Message::Failed { reason } => {
                 watch.failed = Some(reason.clone());
                 return;
             }
+            // A worker's word to its trial.
+            Message::Evaluated { .. } => return,
             Message::Ended(exit) => {
                 watch.ended = Some(*exit);
                 return;
@@ -358,6 +356,8 @@ impl Supervisor<'_> {
                 Step::Ask { .. } => (steps, "the surrogate did not say what it knows"),
                 Step::Solve { .. } => (steps, "no answer from the solver"),
                 Step::Evaluate { .. } => (self.job.timeout, "no value"),
+                // Each of them has its own time, which the trial keeps.
+                Step::Await { .. } => (None, "no values"),
             };
             if let Some(limit) = limit.filter(|limit| taken > limit) {
                 let timed_out = step.evaluation().is_some();

@@ -110,6 +110,7 @@ fn line(id: &TrialId, under_way: &UnderWay) -> String {
 fn words(step: &Step) -> String {
     match step {
         Step::Evaluate { evaluation } => format!("evaluation {evaluation}"),
+        Step::Await { evaluation } => format!("the round of evaluation {evaluation}"),
         Step::Solve { iteration, solver, .. } => format!("solver `{solver}` in iteration {iteration}"),
         Step::Fit { iteration } => format!("the surrogate's draw for iteration {iteration}"),
         Step::Observe { evaluation } | Step::Ask { evaluation } => {

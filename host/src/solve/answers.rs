@@ -80,7 +80,7 @@ impl Solved {
         let scale = self.value.abs().max(bound.abs());
         // Halves: the difference of two large numbers may be too large.
         let half = self.value / 2.0 - bound / 2.0;
-        Some(if half <= SAME * (1.0 + scale) { 0.0 } else { 2.0 * half / scale })
+        Some(if half <= SAME * (1.0 + scale) { 0.0 } else { 2.0 * (half / scale) })
     }
 }
 

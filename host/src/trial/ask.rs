@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use plugin_api::{BitMatrix, Bits, Effect, Encoder, Layout, Result, Space};
+use plugin_api::{BitMatrix, Bits, Effect, Encoder, Layout, Point, Result, Space, Variable};
 
 use super::turns::Turns;
 use crate::record::asked::{Effects, ModelEffects, NamedEffect, Prediction};
@@ -136,54 +136,62 @@ fn named(surrogate: String, effects: &[Effect], names: &[String], sign: f64) -> 
     ModelEffects { surrogate, effects: kept.into_iter().map(name).collect(), left_out }
 }
 
-/// What it means that a bit is set, for each bit: `heater=14kW`.
-///
-/// The encoder tells: of a point and one that differs from it in this bit alone (and, in a group, in the bit that makes room),
-/// the variable that differs has the level that the set bit stands for. Where several do, or the level depends on other
-/// bits, the bit has its number.
+/// What each bit says where it is set, in the objective's own words: `solvent=hexane`, `dose≥middle`; `bit 3` where it says
+/// nothing about one variable alone.
 pub(super) fn bit_names(encoder: &dyn Encoder, space: &Space, layout: &Layout) -> Vec<String> {
-    let group = |bit: usize| layout.groups().iter().find(|group| group.contains(&bit));
-    let point = |choose: &dyn Fn(&std::ops::Range<usize>) -> usize, free: bool| {
-        let mut bits: Bits = std::iter::repeat_n(free, layout.dimension()).collect();
-        for group in layout.groups() {
-            bits[group.clone()].fill(false);
-            bits[choose(group)] = true;
-        }
-        bits
-    };
-    // The meaning in two surroundings: the same where it depends on nothing else.
-    let surroundings = [point(&|group| group.start, false), point(&|group| group.end - 1, true)];
-    let meaning = |base: &Bits, bit: usize| -> Result<Option<String>> {
-        let (mut set, mut other) = (base.clone(), base.clone());
-        match group(bit) {
-            Some(group) => {
-                let another = if bit == group.start { group.end - 1 } else { group.start };
-                set[group.clone()].fill(false);
-                other[group.clone()].fill(false);
-                (set[bit], other[another]) = (true, true);
+    // The levels at which each bit is set, in two surroundings: the same where it depends on nothing else.
+    let surroundings: [Point; 2] = [
+        space.variables().iter().map(|_| 0).collect(),
+        space.variables().iter().map(|variable| variable.levels().len() as u32 - 1).collect(),
+    ];
+    let mut names: Vec<Option<String>> = vec![None; layout.dimension()];
+    let mut clear = vec![true; layout.dimension()];
+    for (i, variable) in space.variables().iter().enumerate() {
+        let coded = |base: &Point| -> Result<Vec<Bits>> {
+            let at = |level: usize| {
+                let mut point = base.clone();
+                point[i] = level as u32;
+                encoder.encode(&point)
+            };
+            (0..variable.levels().len()).map(at).collect()
+        };
+        let [Ok(one), Ok(two)] = surroundings.each_ref().map(coded) else { continue };
+        for bit in 0..layout.dimension() {
+            let set = |coded: &[Bits]| coded.iter().map(|bits| bits[bit]).collect::<Vec<bool>>();
+            let (one, two) = (set(&one), set(&two));
+            if one.iter().all(|set| *set == one[0]) && two.iter().all(|set| *set == two[0]) {
+                continue;
             }
-            None => (set[bit], other[bit]) = (true, false),
+            clear[bit] &= one == two && names[bit].is_none();
+            names[bit] = said(variable, &one);
         }
-        let (set, other) = (encoder.decode(&set)?, encoder.decode(&other)?);
-        let mut differ = (0..set.len()).filter(|&i| set[i] != other[i]);
-        let (Some(i), None) = (differ.next(), differ.next()) else { return Ok(None) };
-        let variable = &space.variables()[i];
-        let level = variable.levels().get(set[i] as usize);
-        Ok(level.map(|level| format!("{}={level}", variable.name())))
+    }
+    let name = |(bit, (name, clear)): (usize, (Option<String>, bool))| {
+        name.filter(|_| clear).unwrap_or_else(|| format!("bit {}", bit + 1))
     };
-    let name = |bit: usize| {
-        let [one, two] = [0, 1].map(|i| meaning(&surroundings[i], bit).ok().flatten());
-        one.filter(|one| two.as_ref() == Some(one)).unwrap_or_else(|| format!("bit {}", bit + 1))
-    };
-    (0..layout.dimension()).map(name).collect()
+    names.into_iter().zip(clear).enumerate().map(name).collect()
+}
+
+/// That a variable has one of some levels, where there are few words for it.
+fn said(variable: &Variable, levels: &[bool]) -> Option<String> {
+    let name =
+        |sign: &str, level: usize| Some(format!("{}{sign}{}", variable.name(), variable.levels()[level]));
+    let those =
+        |is: bool| levels.iter().enumerate().filter(move |(_, set)| **set == is).map(|(level, _)| level);
+    match (those(true).collect::<Vec<_>>(), those(false).collect::<Vec<_>>()) {
+        (set, _) if set.len() == 1 => name("=", set[0]),
+        (set, unset) if variable.is_ordered() && unset.last() < set.first() => name("≥", set[0]),
+        (set, unset) if variable.is_ordered() && set.last() < unset.first() => name("≤", set[set.len() - 1]),
+        (_, unset) if unset.len() == 1 => name("≠", unset[0]),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use plugin_api::ndarray::ArrayView2;
     use plugin_api::{
-        Acquisition, Answer, DrawRequest, Evaluation, Point, Predictions, Problem, Quadratic, Solver,
-        Surrogate, Variable,
+        Acquisition, Answer, DrawRequest, Evaluation, Predictions, Problem, Quadratic, Solver, Surrogate,
     };
 
     use super::super::relabel::Relabelled;
@@ -246,6 +254,28 @@ mod tests {
         }
         let space = Space::new(vec![Variable::categorical("heater", ["0", "2", "4", "6"])]).unwrap();
         assert_eq!(bit_names(&Number, &space, &Number.layout()), ["bit 1", "bit 2"]);
+    }
+
+    #[test]
+    fn bits_of_thermometers_and_reference_levels_have_names_too() {
+        /// Three bits that say how many levels are below, and a bit that is set at all but one of three levels.
+        struct Thermometer;
+        impl Encoder for Thermometer {
+            fn layout(&self) -> Layout {
+                Layout::free(4)
+            }
+            fn encode(&self, point: &Point) -> Result<Bits> {
+                Ok((0..3).map(|bit| point[0] > bit).chain([point[1] != 1]).collect())
+            }
+            fn decode(&self, _: &Bits) -> Result<Point> {
+                Err("nobody asks".into())
+            }
+        }
+        let dose = Variable::ordered("dose", ["none", "low", "middle", "high"]);
+        let space =
+            Space::new(vec![dose, Variable::categorical("vessel", ["clay", "steel", "glass"])]).unwrap();
+        let names = bit_names(&Thermometer, &space, &Thermometer.layout());
+        assert_eq!(names, ["dose≥low", "dose≥middle", "dose=high", "vessel≠steel"]);
     }
 
     /// Knows that each bit adds 2, and nothing where `silent`.

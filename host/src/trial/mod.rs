@@ -3,12 +3,15 @@
 mod ask;
 mod attempt;
 mod best;
+mod dialogue;
 mod groups;
 mod initial_design;
 mod optimize;
 mod problem;
+mod recommend;
 mod recording;
 mod relabel;
+mod repeat;
 #[cfg(test)]
 mod resume_tests;
 mod turns;
@@ -23,18 +26,22 @@ use plugin_api::load::Plugin;
 use plugin_api::{Benchmark, Encoder, Kind, Layout, Penalty, Sense};
 use serde_json::{Map, Value as Json};
 
+pub use self::attempt::{Awaits, Task, Workers, evaluate};
+pub use self::dialogue::{Asked, Dialogue, Told};
 pub use self::recording::Listener;
 
-use self::optimize::{Known, Parts, Recorder, optimize};
+use self::optimize::{Known, Optimization, Parts, Recorder, optimize};
 use self::recording::Recording;
 use self::relabel::Relabelled;
+use self::repeat::{Averaged, Singles};
 use self::turns::{NamedSolver, Turn, Turns};
 use crate::diagnostic::Diagnostic;
-use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan};
+use crate::manifest::Settings;
+use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
-use crate::record::{FORMAT, Identity, Journal, RecordError, TRIALS, incident, read_trial};
+use crate::record::{FORMAT, Identity, Journal, RecordError, Repeats, Step, TRIALS, incident, read_trial};
 
 /// Why a trial ended before its budget was spent.
 #[derive(Debug, thiserror::Error)]
@@ -60,8 +67,63 @@ pub enum TrialError {
     Recorded(String),
     #[error("{0}")]
     InitialDesign(String),
+    /// Somebody tells what contradicts what was told before.
+    #[error("evaluation {evaluation} was told already: {known}")]
+    Told { evaluation: usize, known: String },
+    /// Somebody tells of an evaluation that nobody asked for.
+    #[error("evaluation {evaluation} was not asked for")]
+    NotAsked { evaluation: usize },
+    /// The processes that evaluate points cannot go on.
+    #[error("{0}")]
+    Workers(String),
     #[error("stopped on request")]
     Stopped,
+}
+
+/// The objective of a trial, for a process that evaluates points of it.
+pub struct OpenBenchmark {
+    pub benchmark: Box<dyn Benchmark>,
+    /// How many bytes its process may hold.
+    pub memory: Option<u64>,
+}
+
+impl OpenBenchmark {
+    /// Reads the trial's own file, and makes its objective; where `trust`, it may have changed since the run was begun.
+    pub fn open(
+        run: &Path,
+        id: &TrialId,
+        arguments: &PluginArguments,
+        trust: bool,
+    ) -> Result<Self, TrialError> {
+        let trial = read_trial(run, id)?;
+        let folders = Folders::of(arguments, &trial.plugin_directories);
+        let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
+        let plugin = open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
+        check_identity(run, &trial, &plugins, trust)?;
+        let seed = Seeds::new(&trial.experiment, trial.id.seed).instance();
+        let benchmark = plugin.benchmark(&plugins.options(&plugin, &trial.benchmark.options), seed);
+        let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        let folder = run.join(TRIALS).join(id.to_string());
+        let (benchmark, _) = averaged(Box::new(benchmark), &trial.keys, &folder)?;
+        Ok(Self { benchmark, memory: trial.keys.evaluation.memory })
+    }
+}
+
+/// The objective, with means of several values where the experiment wants that; and where single values are kept, if any are
+/// to be.
+fn averaged(
+    objective: Box<dyn Benchmark>,
+    keys: &Settings,
+    folder: &Path,
+) -> Result<(Box<dyn Benchmark>, Option<Singles>), TrialError> {
+    let again = keys.recommend.repeat > 0 && !objective.deterministic();
+    if keys.evaluation.repeat == 1 && !again {
+        return Ok((objective, None));
+    }
+    let opened = crate::files::Folder::make(folder).and_then(|_| Repeats::open(folder));
+    let opened = opened.map_err(RecordError::cannot("open the single values in", folder))?;
+    let singles = Singles::new(opened, keys.evaluation.repeat);
+    Ok((Box::new(Averaged { objective, singles: singles.clone() }), Some(singles)))
 }
 
 /// A trial of a run's folder, ready to be run.
@@ -84,7 +146,7 @@ impl OpenTrial {
     ) -> Result<Self, TrialError> {
         let trial = read_trial(run, id)?;
         let folders = Folders::of(arguments, &trial.plugin_directories);
-        let mut plugins = Plugins::new(folders, Path::new(""));
+        let mut plugins = Plugins::new(folders, trial.folder.as_deref().unwrap_or(Path::new("")));
         let method = &trial.method;
         open(&mut plugins, Kind::Benchmark, &trial.benchmark)?;
         open(&mut plugins, Kind::Encoder, &trial.encoder)?;
@@ -95,34 +157,35 @@ impl OpenTrial {
         for shadow in &method.shadows {
             open(&mut plugins, Kind::Solver, shadow)?;
         }
-        let identity = Identity::read(run).map_err(TrialError::Folder)?;
-        let identity = identity.filter(|identity| identity.plan == trial.plan);
-        let identity = identity.ok_or_else(|| {
-            TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
-        })?;
-        // Somebody may have built the plugins again since the run began.
-        if !trust {
-            identity.check_programs(&plugins).map_err(TrialError::Folder)?;
-        }
+        check_identity(run, &trial, &plugins, trust)?;
         let folder = run.join(TRIALS).join(id.to_string());
         Ok(Self { trial, plugins, folder, trust })
     }
 
-    /// How many bytes its process may hold.
-    pub fn memory(&self) -> Option<u64> {
-        self.trial.keys.evaluation.memory
+    /// Where it is recorded.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How its evaluations are made.
+    pub fn keys(&self) -> &Settings {
+        &self.trial.keys
     }
 
     /// Runs the trial, or goes on with it; `listener` hears of every step and event.
+    ///
+    /// `workers` evaluate the points of a round at the same time; without, they are evaluated here, one after the other.
     pub fn run(
         &mut self,
         stop: Arc<AtomicBool>,
         listener: &mut dyn Listener,
+        workers: Option<Box<dyn Workers>>,
     ) -> Result<Finished, TrialError> {
         let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
         let mut parts = self.make_parts(&seeds, listener)?;
-        let started = Event::Started(self.started(&parts));
-        let journal = Journal::open(&self.folder, self.trust)?;
+        parts.workers = workers;
+        let started = Event::Started(self.started(&parts, false));
+        let journal = self.open_journal(self.trust, false)?;
         let encoder = &self.trial.encoder.name;
         let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
@@ -147,22 +210,78 @@ impl OpenTrial {
         if recorded > known.observed {
             tracing::info!("going through {} recorded evaluations again", recorded - known.observed);
         }
-        if self.trust {
-            known.recalled = recorded;
+        known.trusted = self.trust;
+        recording.between_steps();
+        optimize(parts, &self.trial.keys, &self.trial.given, known, &seeds, &mut recording)
+    }
+
+    /// Opens the trial for questions and answers, goes through what is recorded, and does what somebody wants with it. What it
+    /// has learned is saved for the next time.
+    pub fn talk<T>(
+        &mut self,
+        talk: impl FnOnce(&mut Dialogue<'_>) -> Result<T, TrialError>,
+    ) -> Result<T, TrialError> {
+        let seeds = Seeds::new(&self.trial.experiment, self.trial.id.seed);
+        let (stop, listener) = (Arc::new(AtomicBool::new(false)), &mut Nobody);
+        let mut parts = self.make_parts(&seeds, listener)?;
+        let started = Event::Started(self.started(&parts, true));
+        let journal = self.open_journal(false, true)?;
+        let encoder = &self.trial.encoder.name;
+        let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
+        recording.record(started)?;
+        let mut restored = 0;
+        if let Some((state, events)) = recording.saved_state_anywhere() {
+            match parts.turns.restore(&state.bytes) {
+                Ok(()) => restored = events,
+                Err(error) => {
+                    tracing::warn!("the saved state is not used: {error}");
+                    parts.turns = self.make_turns(&parts.encoder.layout(), &mut |_| ())?;
+                }
+            }
         }
-        optimize(parts, &self.trial.keys, known, &seeds, &mut recording)
+        let known = Known { incidents: incident::read(&self.folder), ..Known::default() };
+        let ResolvedTrial { keys, given, .. } = &self.trial;
+        let trial = Optimization::new(parts, keys, known, &seeds, &mut recording);
+        let mut dialogue = Dialogue::new(trial, keys, given, &seeds, restored)?;
+        let answer = talk(&mut dialogue);
+        let (saved, evaluations) = (dialogue.save(), dialogue.told());
+        drop(dialogue);
+        // Also where something was refused: what was recorded before it counts.
+        recording.save(evaluations, saved);
+        answer
+    }
+
+    /// The journal, where it is of this sort: that of a run, or of questions and answers.
+    fn open_journal(&self, trust: bool, asked: bool) -> Result<Journal, TrialError> {
+        let journal = Journal::open(&self.folder, trust)?;
+        match journal.next() {
+            Some(Event::Started(started)) if started.asked != asked => {
+                Err(TrialError::Recorded(match asked {
+                    true => format!("`{}` was begun by `host run`, which goes on with it", self.trial.id),
+                    false => format!("`{}` is asked and told: `host ask` goes on with it", self.trial.id),
+                }))
+            }
+            _ => Ok(journal),
+        }
     }
 
     fn make_parts(&mut self, seeds: &Seeds, listener: &mut dyn Listener) -> Result<Parts, TrialError> {
         let (trial, plugins) = (&self.trial, &mut self.plugins);
         listener.at(&making(Kind::Benchmark, &trial.benchmark));
         let benchmark = open(plugins, Kind::Benchmark, &trial.benchmark)?;
-        let benchmark = benchmark.benchmark(&trial.benchmark.options, seeds.instance());
+        let options = plugins.options(&benchmark, &trial.benchmark.options);
+        let benchmark = benchmark.benchmark(&options, seeds.instance());
         let benchmark = benchmark.map_err(failed(Kind::Benchmark, &trial.benchmark))?;
         let space = benchmark.space().map_err(failed(Kind::Benchmark, &trial.benchmark))?;
+        // The plan was made with these; a benchmark that is another now may have other names.
+        let space = constrained(&space, &trial.keys.constraints).map_err(|mistakes| {
+            let words: Vec<String> = mistakes.into_iter().map(|mistake| mistake.what.message).collect();
+            TrialError::Recorded(format!("the constraints do not fit the space: {}", words.join("; ")))
+        })?;
         listener.at(&making(Kind::Encoder, &trial.encoder));
         let encoder = open(plugins, Kind::Encoder, &trial.encoder)?;
-        let encoder = encoder.encoder(&trial.encoder.options, &space);
+        let options = plugins.options(&encoder, &trial.encoder.options);
+        let encoder = encoder.encoder(&options, &space);
         let encoder = encoder.map_err(failed(Kind::Encoder, &trial.encoder))?;
         let mut penalty = Penalty::l1(trial.keys.penalty.l1);
         let mut encoder: Box<dyn Encoder> = Box::new(encoder);
@@ -173,14 +292,17 @@ impl OpenTrial {
             encoder = Box::new(relabelled);
         }
         let turns = self.make_turns(&encoder.layout(), &mut |place| listener.at(place))?;
-        Ok(Parts { benchmark: Box::new(benchmark), space, encoder, penalty, turns })
+        let (benchmark, singles) = averaged(Box::new(benchmark), &self.trial.keys, &self.folder)?;
+        Ok(Parts { benchmark, space, encoder, penalty, turns, workers: None, singles })
     }
 
     fn make_turns(&mut self, layout: &Layout, at: &mut dyn FnMut(&str)) -> Result<Turns, TrialError> {
         let mut turns = Vec::new();
         for TurnPlan { surrogate: spec, solver } in &self.trial.method.turns {
             at(&making(Kind::Surrogate, spec));
-            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?.surrogate(&spec.options, layout);
+            let surrogate = open(&mut self.plugins, Kind::Surrogate, spec)?;
+            let options = self.plugins.options(&surrogate, &spec.options);
+            let surrogate = surrogate.surrogate(&options, layout);
             let surrogate = Box::new(surrogate.map_err(failed(Kind::Surrogate, spec))?);
             let solver = make_solver(&mut self.plugins, solver, at)?;
             turns.push(Turn { name: spec.label.clone(), surrogate, solver });
@@ -189,7 +311,7 @@ impl OpenTrial {
         Ok(Turns::new(turns, shadows.collect::<Result<_, _>>()?))
     }
 
-    fn started(&self, parts: &Parts) -> Started {
+    fn started(&self, parts: &Parts, asked: bool) -> Started {
         let ResolvedTrial { experiment, id, plan, sweep, benchmark, encoder, method, .. } = &self.trial;
         let version = |spec: &Spec| Json::from(format!("{} {}", spec.name, spec.version));
         let mut plugins = Map::new();
@@ -213,7 +335,35 @@ impl OpenTrial {
             plugins,
             maximize: parts.benchmark.sense() == Sense::Maximize,
             bits: parts.encoder.layout().dimension(),
+            asked,
         }
+    }
+}
+
+/// Hears nothing.
+struct Nobody;
+
+impl Listener for Nobody {
+    fn begins(&mut self, _: &Step) {}
+    fn at(&mut self, _: &str) {}
+    fn happened(&mut self, _: &Event) {}
+}
+
+/// Somebody may have built the plugins again since the run began: refused, unless they are trusted.
+fn check_identity(
+    run: &Path,
+    trial: &ResolvedTrial,
+    plugins: &Plugins,
+    trust: bool,
+) -> Result<(), TrialError> {
+    let identity = Identity::read(run).map_err(TrialError::Folder)?;
+    let identity = identity.filter(|identity| identity.plan == trial.plan);
+    let identity = identity.ok_or_else(|| {
+        TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
+    })?;
+    match trust {
+        true => Ok(()),
+        false => identity.check_programs(plugins).map_err(TrialError::Folder),
     }
 }
 
@@ -223,7 +373,8 @@ fn make_solver(
     at: &mut dyn FnMut(&str),
 ) -> Result<NamedSolver, TrialError> {
     at(&making(Kind::Solver, spec));
-    let solver = open(plugins, Kind::Solver, spec)?.solver(&spec.options);
+    let solver = open(plugins, Kind::Solver, spec)?;
+    let solver = solver.solver(&plugins.options(&solver, &spec.options));
     Ok((spec.label.clone(), Box::new(solver.map_err(failed(Kind::Solver, spec))?)))
 }
 

@@ -1,6 +1,6 @@
 //! The Bayesian optimization loop. It does no I/O: it tells a recorder what happens.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use plugin_api::{
@@ -12,18 +12,22 @@ use serde_json::{Map, Value as Json};
 
 use super::TrialError;
 use super::ask::{Asker, bit_names};
-use super::attempt::attempt;
+use super::attempt::{Awaits, Task, Workers, attempt};
 use super::best::{Best, BestPoints};
 use super::initial_design::initial_design;
 use super::problem::Afo;
+use super::recommend::{Candidates, Chosen, expected};
+use super::repeat::Singles;
 use super::turns::Turns;
 use super::unseen::unseen;
 use crate::manifest::Settings;
 use crate::manifest::keys::evaluation::OnFailure;
-use crate::plan::Seeds;
+use crate::plan::{GivenPoint, Seeds, repetition};
 use crate::record::Step;
 use crate::record::asked::{Effects, Prediction};
-use crate::record::event::{Answered, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed};
+use crate::record::event::{
+    Answered, Choice, Evaluated, Evaluating, Event, Finished, Outcome, Phase, Proposed, Recommended,
+};
 use crate::record::incident::{self, Incident};
 use crate::text::cut;
 
@@ -38,6 +42,10 @@ pub(super) struct Parts {
     pub(super) penalty: Penalty,
     /// The surrogates, each with the solver that is followed, and the shadows.
     pub(super) turns: Turns,
+    /// Who evaluates several points at a time; without, they are evaluated here, one after the other.
+    pub(super) workers: Option<Box<dyn Workers>>,
+    /// Single values of points that are evaluated several times.
+    pub(super) singles: Option<Singles>,
 }
 
 /// What is known from an earlier run when a trial begins.
@@ -48,6 +56,8 @@ pub(super) struct Known {
     /// How many evaluations are taken from the record, without asking what would be proposed now: surrogates and
     /// solvers have in their states what they learned from these proposals, or have changed since.
     pub(super) recalled: usize,
+    /// Whether all that is recorded is taken from the record, because plugins have changed since.
+    pub(super) trusted: bool,
     /// How the trial's process died.
     pub(super) incidents: Vec<Incident>,
 }
@@ -59,6 +69,13 @@ pub(super) trait Recorder {
 
     /// What an earlier run recorded next; `None` where it recorded no more.
     fn recorded(&self) -> Option<&Event>;
+
+    /// How an evaluation ended that an earlier run had made and not recorded: others of its round were under way.
+    fn kept(&mut self, evaluation: usize, point: &Point) -> Option<Outcome>;
+
+    /// Keeps how an evaluation ended until its turn to be recorded has come.
+    fn keep_outcome(&mut self, evaluation: usize, point: &Point, outcome: &Outcome)
+    -> Result<(), TrialError>;
 
     /// May keep the state of surrogates and solvers, which have seen this many evaluations.
     fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>);
@@ -86,23 +103,74 @@ pub(super) trait Recorder {
 pub(super) fn optimize(
     parts: Parts,
     keys: &Settings,
+    given: &[GivenPoint],
     known: Known,
     seeds: &Seeds,
     recorder: &mut dyn Recorder,
 ) -> Result<Finished, TrialError> {
+    let batch = keys.budget.batch;
     let mut trial = Optimization::new(parts, keys, known, seeds, recorder);
-    for point in initial_design(&trial.parts.space, keys.budget.initial, seeds.initial_design())? {
-        let bits = trial.encode(&point)?;
-        trial.evaluate(Phase::Initial, point, bits)?;
+    for given in given {
+        if let Some(known) = &given.known {
+            trial.take(&given.point, known.into())?;
+        }
     }
-    for iteration in 1..=keys.budget.evaluations {
-        let Some((point, bits)) = trial.propose(iteration)? else { break };
-        trial.evaluate(Phase::Search, point, bits)?;
+    let design = initial_design(&trial.parts.space, keys, given, seeds)?;
+    for round in design.chunks(batch) {
+        for point in round {
+            let bits = trial.encode(point)?;
+            trial.begin(Phase::Initial, point.clone(), bits)?;
+        }
+        trial.conclude()?;
+    }
+    for first in (1..=keys.budget.evaluations).step_by(batch) {
+        for iteration in first..(first + batch).min(keys.budget.evaluations + 1) {
+            let Some((point, bits)) = trial.propose(iteration)? else { break };
+            trial.begin(Phase::Search, point, bits)?;
+        }
+        if trial.pending.is_empty() {
+            break;
+        }
+        trial.conclude()?;
     }
     trial.finish()
 }
 
-struct Optimization<'r> {
+/// An evaluation that has begun.
+pub(super) struct Begun {
+    pub(super) evaluation: usize,
+    pub(super) point: Point,
+    pub(super) bits: Bits,
+}
+
+/// The evaluations of a round, until all have ended.
+struct Awaiting<'a> {
+    recorder: &'a mut dyn Recorder,
+    ended: Vec<Option<(Outcome, Option<Duration>)>>,
+    /// Whether there is but one, which is recorded at once.
+    alone: bool,
+}
+
+impl Awaits for Awaiting<'_> {
+    fn stop(&self) -> bool {
+        self.recorder.stop()
+    }
+
+    fn ended(&mut self, task: &Task, outcome: Outcome, took: Duration) -> Result<(), TrialError> {
+        if !self.alone {
+            self.recorder.keep_outcome(task.evaluation, &task.point, &outcome)?;
+        }
+        self.ended[task.place] = Some((outcome, Some(took)));
+        Ok(())
+    }
+}
+
+fn no_result(begun: &Begun) -> TrialError {
+    TrialError::Recorded(format!("no result of evaluation {} is recorded", begun.evaluation))
+}
+
+/// A trial on its way.
+pub(super) struct Optimization<'r> {
     parts: Parts,
     keys: &'r Settings,
     known: Known,
@@ -111,13 +179,17 @@ struct Optimization<'r> {
     layout: Layout,
     /// 1 where low values are good, −1 where high ones are: the model always minimizes.
     sign: f64,
-    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy, those without a
-    /// value. The matrix is for solvers.
+    /// Points that are not proposed again: all that were evaluated, or, where the objective is noisy and may be asked
+    /// again, those without a value. The matrix is for solvers.
     unwanted: (BTreeSet<Bits>, BitMatrix),
     evaluations: usize,
+    /// The points that are being evaluated.
+    pub(super) pending: Vec<Begun>,
     /// How many of the last evaluations failed, without a value or a clear no between them.
     failures: usize,
     best: BestPoints,
+    /// Where the objective is noisy.
+    candidates: Candidates,
     asker: Asker,
 }
 
@@ -127,7 +199,7 @@ fn failed(what: impl Into<String>) -> impl FnOnce(plugin_api::Error) -> TrialErr
 }
 
 impl<'r> Optimization<'r> {
-    fn new(
+    pub(super) fn new(
         parts: Parts,
         keys: &'r Settings,
         known: Known,
@@ -146,12 +218,69 @@ impl<'r> Optimization<'r> {
             recorder,
             layout,
             evaluations: 0,
+            pending: Vec::new(),
             failures: 0,
             best: BestPoints::default(),
+            candidates: Candidates::default(),
         }
     }
 
-    fn encode(&self, point: &Point) -> Result<Bits, TrialError> {
+    pub(super) fn space(&self) -> &Space {
+        &self.parts.space
+    }
+
+    /// Whether no point is evaluated twice.
+    fn once(&self) -> bool {
+        self.deterministic() || !self.keys.evaluation.again
+    }
+
+    pub(super) fn deterministic(&self) -> bool {
+        self.parts.benchmark.deterministic()
+    }
+
+    /// The best total so far in the objective's own terms, and its point.
+    pub(super) fn best_so_far(&self) -> Option<(f64, &Point)> {
+        self.best.first().map(|best| (self.sign * best.total, &best.point))
+    }
+
+    /// What an earlier run recorded next.
+    pub(super) fn next_recorded(&self) -> Option<Event> {
+        self.recorder.recorded().cloned()
+    }
+
+    /// Whether what comes next is in the states of surrogates and solvers already.
+    pub(super) fn restores(&mut self, restored: bool) {
+        self.known.observed = if restored { usize::MAX } else { 0 };
+    }
+
+    /// Goes through a proposal that is recorded: asks surrogate and solver again, so that they learn what they learned then,
+    /// unless their states have it.
+    pub(super) fn go_through(&mut self, proposed: &Proposed) -> Result<(), TrialError> {
+        match self.known.observed > 0 || self.known.trusted {
+            true => self.recorder.record(Event::Proposed(proposed.clone())),
+            false => self.propose(proposed.iteration).map(|_| ()),
+        }
+    }
+
+    /// An evaluation under way, which is none any more.
+    pub(super) fn take_pending(&mut self, evaluation: usize) -> Option<Begun> {
+        let at = self.pending.iter().position(|begun| begun.evaluation == evaluation)?;
+        Some(self.pending.remove(at))
+    }
+
+    /// Records how an evaluation ended, and tells the surrogates.
+    pub(super) fn tell(&mut self, begun: &Begun, outcome: Outcome) -> Result<Outcome, TrialError> {
+        let outcome = self.record(begun, outcome)?;
+        self.observe(begun, outcome.clone())?;
+        Ok(outcome)
+    }
+
+    /// The states of surrogates and solvers.
+    pub(super) fn save(&self) -> plugin_api::Result<Option<Vec<u8>>> {
+        self.parts.turns.save()
+    }
+
+    pub(super) fn encode(&self, point: &Point) -> Result<Bits, TrialError> {
         let bits = self.parts.encoder.encode(point).and_then(|bits| match self.layout.admits(&bits) {
             true => Ok(bits),
             false => Err(format!("{bits} is outside its own layout").into()),
@@ -165,28 +294,69 @@ impl<'r> Optimization<'r> {
         point.map_err(failed("decoding a point"))
     }
 
-    /// Evaluates a point, or takes from the record how that ended; then the surrogate is told.
-    fn evaluate(&mut self, phase: Phase, point: Point, bits: Bits) -> Result<(), TrialError> {
+    /// A point is to be evaluated, with the others that are under way.
+    pub(super) fn begin(&mut self, phase: Phase, point: Point, bits: Bits) -> Result<(), TrialError> {
         if self.recorder.stop() {
             return Err(TrialError::Stopped);
         }
         self.evaluations += 1;
         let evaluation = self.evaluations;
         self.recorder.record(Event::Evaluating(Evaluating { evaluation, phase, point: point.clone() }))?;
-        let started = Instant::now();
-        let (outcome, made) = match self.recorder.recorded() {
-            Some(Event::Evaluated(evaluated)) => (evaluated.outcome(), false),
-            Some(_) => {
-                return Err(TrialError::Recorded(format!(
-                    "no result of evaluation {evaluation} is recorded"
-                )));
-            }
-            None => (self.attempt(&point)?, true),
-        };
-        let took = started.elapsed();
+        self.pending.push(Begun { evaluation, point, bits });
+        Ok(())
+    }
 
-        // The value is on disk before anything else is done with it.
-        let penalty = self.parts.penalty.of(&bits);
+    /// Evaluates the points under way, or takes from the record how that ended; then the surrogates are told.
+    fn conclude(&mut self) -> Result<(), TrialError> {
+        let round = std::mem::take(&mut self.pending);
+        let (mut made, mut ended) = (VecDeque::new(), Vec::new());
+        for (i, begun) in round.iter().enumerate() {
+            let recorded = match self.recorder.recorded() {
+                Some(Event::Evaluated(evaluated)) => Some(evaluated.outcome()),
+                Some(_) => return Err(no_result(begun)),
+                None => None,
+            };
+            let is_new = recorded.is_none();
+            let (outcome, took) = match recorded {
+                Some(outcome) => (outcome, None),
+                None => {
+                    if made.is_empty() {
+                        made = self.outcomes(&round[i..])?.into();
+                    }
+                    made.pop_front().expect("every evaluation has ended")
+                }
+            };
+            // The value is on disk before anything else is done with it.
+            let outcome = self.record(begun, outcome)?;
+            if let Some(took) = took {
+                self.recorder.took(&Step::Evaluate { evaluation: begun.evaluation }, took);
+            }
+            ended.push((outcome, is_new));
+        }
+        let mut observed = false;
+        for (begun, (outcome, is_new)) in round.iter().zip(ended) {
+            self.judge(begun.evaluation, &outcome, is_new)?;
+            observed |= self.observe(begun, outcome)?;
+        }
+        self.keep(observed);
+        Ok(())
+    }
+
+    /// Takes a point whose evaluation somebody else made.
+    pub(super) fn take(&mut self, point: &Point, outcome: Outcome) -> Result<(), TrialError> {
+        let bits = self.encode(point)?;
+        self.begin(Phase::Given, point.clone(), bits)?;
+        let begun = self.pending.pop().expect("it has begun");
+        let outcome = self.record(&begun, outcome)?;
+        let observed = self.observe(&begun, outcome)?;
+        self.keep(observed);
+        Ok(())
+    }
+
+    /// Records how an evaluation ended, and where that leaves the trial.
+    pub(super) fn record(&mut self, begun: &Begun, outcome: Outcome) -> Result<Outcome, TrialError> {
+        let Begun { evaluation, point, bits } = begun;
+        let penalty = self.parts.penalty.of(bits);
         let outcome = match outcome {
             Outcome::Value(value) if !(value + self.sign * penalty).is_finite() => {
                 Outcome::Failed(format!("the value {value} overflows with the penalty {penalty}"))
@@ -194,88 +364,137 @@ impl<'r> Optimization<'r> {
             outcome => outcome,
         };
         let total = outcome.value().map(|value| value + self.sign * penalty);
+        if let Some(value) = outcome.value().filter(|_| !self.parts.benchmark.deterministic()) {
+            self.candidates.add(bits, point, self.sign * value);
+        }
+        let repeats = self.repeats(*evaluation, &outcome);
         if let Some(total) = total {
-            self.best.add(Best { total: self.sign * total, bits: bits.clone(), point });
+            self.best.add(Best { total: self.sign * total, bits: bits.clone(), point: point.clone() });
         }
         let best = self.best.first().map(|best| self.sign * best.total);
         let (status, value, reason) =
             (outcome.status(), outcome.value(), outcome.reason().map(str::to_owned));
         self.recorder.record(Event::Evaluated(Evaluated {
-            evaluation,
+            evaluation: *evaluation,
             status,
             value,
             reason,
             penalty,
             total,
             best,
+            repeats,
         }))?;
-        if made {
-            self.recorder.took(&Step::Evaluate { evaluation }, took);
+        if (self.once() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
+            self.unwanted.1.push(bits);
         }
-        if (self.parts.benchmark.deterministic() || value.is_none()) && self.unwanted.0.insert(bits.clone()) {
-            self.unwanted.1.push(&bits);
-        }
-        self.failures = if outcome.status().is_failure() { self.failures + 1 } else { 0 };
+        Ok(outcome)
+    }
+
+    /// Whether the trial goes on after this.
+    fn judge(&mut self, evaluation: usize, outcome: &Outcome, is_new: bool) -> Result<(), TrialError> {
+        let failed = outcome.status().is_failure();
+        let reason = || outcome.reason().unwrap_or_default().to_owned();
+        self.failures = if failed { self.failures + 1 } else { 0 };
         if self.failures == self.keys.evaluation.give_up_after {
             let count = std::mem::take(&mut self.failures);
             // A resume asks to try further: what was given up in an earlier run is passed over.
-            if made {
-                let reason = outcome.reason().unwrap_or_default().to_owned();
-                return Err(TrialError::GaveUp { count, reason });
+            if is_new {
+                return Err(TrialError::GaveUp { count, reason: reason() });
             }
         }
-        match outcome {
-            Outcome::Failed(reason) | Outcome::TimedOut(reason)
-                if self.keys.evaluation.on_failure == OnFailure::Stop =>
-            {
-                Err(TrialError::Evaluation { evaluation, reason })
+        if failed && self.keys.evaluation.on_failure == OnFailure::Stop {
+            return Err(TrialError::Evaluation { evaluation, reason: reason() });
+        }
+        Ok(())
+    }
+
+    /// The values that the value of an evaluation is the mean of, where there are several.
+    fn repeats(&self, evaluation: usize, outcome: &Outcome) -> Vec<f64> {
+        let count = self.keys.evaluation.repeat;
+        match (self.recorder.recorded(), &self.parts.singles, outcome) {
+            (Some(Event::Evaluated(recorded)), ..) => recorded.repeats.clone(),
+            (_, Some(singles), Outcome::Value(_)) if count > 1 => {
+                singles.take(self.seeds.evaluation(evaluation), count)
             }
-            outcome => self.observe(evaluation, &bits, outcome),
+            _ => Vec::new(),
         }
     }
 
-    fn attempt(&mut self, point: &Point) -> Result<Outcome, TrialError> {
-        let (evaluation, seed) = (self.evaluations, self.seeds.evaluation(self.evaluations));
-        let deaths = incident::deaths(&self.known.incidents, evaluation).collect();
-        let Parts { benchmark, space, .. } = &mut self.parts;
-        let name = || cut(&space.describe(point));
-        attempt((evaluation, &name), self.keys.evaluation.retries, deaths, self.recorder, &mut || {
-            match benchmark.evaluate(point, seed) {
-                Ok(Evaluation::Value(value)) if value.is_finite() => Outcome::Value(value),
-                Ok(Evaluation::Value(value)) => Outcome::Failed(format!("the value is {value}")),
-                Ok(Evaluation::Infeasible(reason)) => Outcome::Infeasible(reason),
-                Ok(_) => {
-                    Outcome::Failed("the benchmark gave an answer that this host does not know".to_owned())
+    /// How the evaluations of these points end, and how long each takes. What is known of them before the last one has ended
+    /// is kept.
+    fn outcomes(&mut self, round: &[Begun]) -> Result<Vec<(Outcome, Option<Duration>)>, TrialError> {
+        let (mut ended, mut tasks) = (Vec::new(), Vec::new());
+        for (place, begun) in round.iter().enumerate() {
+            let kept = self.recorder.kept(begun.evaluation, &begun.point);
+            if kept.is_none() {
+                tasks.push(self.task(place, begun));
+            }
+            ended.push(kept.map(|outcome| (outcome, None)));
+        }
+        let retries = self.keys.evaluation.retries;
+        let mut awaiting = Awaiting { recorder: &mut *self.recorder, ended, alone: round.len() == 1 };
+        match &mut self.parts.workers {
+            Some(workers) => {
+                awaiting.recorder.begins(&Step::Await { evaluation: round[0].evaluation });
+                workers.evaluate(tasks, retries, &mut awaiting)?;
+            }
+            None => {
+                for task in tasks {
+                    let started = Instant::now();
+                    let benchmark = self.parts.benchmark.as_mut();
+                    let outcome = attempt(&task, retries, awaiting.recorder, benchmark)?;
+                    awaiting.ended(&task, outcome, started.elapsed())?;
                 }
-                Err(error) => Outcome::Failed(error.to_string()),
             }
-        })
+        }
+        Ok(awaiting.ended.into_iter().map(|ended| ended.expect("every evaluation has ended")).collect())
     }
 
-    /// Tells the surrogate what was found, unless its state has it already. Failures tell nothing of the objective.
-    fn observe(&mut self, evaluation: usize, bits: &Bits, outcome: Outcome) -> Result<(), TrialError> {
+    fn task(&self, place: usize, begun: &Begun) -> Task {
+        let evaluation = begun.evaluation;
+        Task {
+            place,
+            evaluation,
+            point: begun.point.clone(),
+            words: cut(&self.parts.space.describe(&begun.point)),
+            seed: self.seeds.evaluation(evaluation),
+            failures: incident::deaths(&self.known.incidents, evaluation).collect(),
+        }
+    }
+
+    /// Tells the surrogates what was found, unless their states have it already; answers whether they were told. Failures
+    /// tell nothing of the objective.
+    pub(super) fn observe(&mut self, begun: &Begun, outcome: Outcome) -> Result<bool, TrialError> {
+        let evaluation = begun.evaluation;
         if evaluation <= self.known.observed {
-            return Ok(());
+            return Ok(false);
         }
         let observed = match outcome {
             // The model learns the bare value; it is told the penalty when it draws.
             Outcome::Value(value) => Evaluation::Value(self.sign * value),
             Outcome::Infeasible(reason) => Evaluation::Infeasible(reason),
-            Outcome::Failed(_) | Outcome::TimedOut(_) => return Ok(()),
+            Outcome::Failed(_) | Outcome::TimedOut(_) => return Ok(false),
         };
         let step = Step::Observe { evaluation };
         self.recorder.begins(&step);
         let started = Instant::now();
-        self.parts.turns.observe(bits, &observed).map_err(failed("observing a value"))?;
+        self.parts.turns.observe(&begun.bits, &observed).map_err(failed("observing a value"))?;
         self.recorder.took(&step, started.elapsed());
-        let turns = &self.parts.turns;
-        self.recorder.keep(evaluation, &mut || turns.save());
-        Ok(())
+        Ok(true)
+    }
+
+    /// May keep the states of surrogates and solvers, where they have seen all that was evaluated.
+    fn keep(&mut self, observed: bool) {
+        if observed {
+            let turns = &self.parts.turns;
+            self.recorder.keep(self.evaluations, &mut || turns.save());
+        }
     }
 
     /// The next point: as an earlier run had it, or by asking surrogate and solver; `None` where all has been seen.
-    fn propose(&mut self, iteration: usize) -> Result<Option<(Point, Bits)>, TrialError> {
-        if self.evaluations < self.known.recalled {
+    pub(super) fn propose(&mut self, iteration: usize) -> Result<Option<(Point, Bits)>, TrialError> {
+        let recorded = matches!(self.recorder.recorded(), Some(Event::Proposed(_)));
+        if self.evaluations < self.known.recalled || self.known.trusted && recorded {
             let point = self.recall(iteration)?;
             let bits = self.encode(&point)?;
             return Ok(Some((point, bits)));
@@ -316,6 +535,9 @@ impl<'r> Optimization<'r> {
             let points = self.best.matrix(self.layout.dimension());
             request = request.with_best_total(best.total).with_best_points(points);
         }
+        if !self.pending.is_empty() {
+            request = request.with_pending(self.under_way());
+        }
         let surrogate = self.parts.turns.surrogate(iteration);
         let drawn = surrogate.draw(&request).and_then(|drawn| Ok((drawn, surrogate.notes()?)));
         let (drawn, notes) =
@@ -328,7 +550,9 @@ impl<'r> Optimization<'r> {
     fn solve(&mut self, iteration: usize, f: &Acquisition) -> Result<Vec<Answered>, TrialError> {
         let seed = self.seeds.solve(iteration);
         let starts = self.best.matrix(self.layout.dimension());
-        let afo = Afo::new(f, &self.layout, starts, self.unwanted.1.clone());
+        let mut unwanted = self.unwanted.1.clone();
+        self.pending.iter().for_each(|begun| unwanted.push(&begun.bits));
+        let afo = Afo::new(f, &self.layout, starts, unwanted);
         let mut answers = Vec::new();
         for (i, (name, solver)) in self.parts.turns.solvers(iteration).enumerate() {
             let followed = i == 0;
@@ -370,11 +594,32 @@ impl<'r> Optimization<'r> {
     ) -> Result<Option<Bits>, TrialError> {
         let followed =
             answers.first().and_then(|answer| answer.bits.clone()).expect("the followed solver answered");
-        let chosen = unseen(followed, f, &self.layout, &self.unwanted.0, self.seeds.unseen(iteration));
+        let chosen = self.unseen(iteration, followed, f);
         let Some((bits, choice)) = chosen else { return Ok(None) };
         let surrogate = self.parts.turns.name(iteration);
         self.recorder.record(Event::Proposed(Proposed { iteration, surrogate, notes, answers, choice }))?;
         Ok(Some(bits))
+    }
+
+    /// The answer, or a point that is neither known nor under way; where points are evaluated again, also one that is under way,
+    /// where there is no other.
+    fn unseen(&self, iteration: usize, answer: Bits, f: &Acquisition) -> Option<(Bits, Choice)> {
+        let (unwanted, seed) = (&self.unwanted.0, self.seeds.unseen(iteration));
+        if self.pending.is_empty() {
+            return unseen(answer, f, &self.layout, unwanted, seed);
+        }
+        let mut all = unwanted.clone();
+        all.extend(self.pending.iter().map(|begun| begun.bits.clone()));
+        let any =
+            || (!self.once()).then(|| unseen(answer.clone(), f, &self.layout, unwanted, seed)).flatten();
+        unseen(answer.clone(), f, &self.layout, &all, seed).or_else(any)
+    }
+
+    /// The points that are being evaluated.
+    fn under_way(&self) -> BitMatrix {
+        let mut points = BitMatrix::new(self.layout.dimension());
+        self.pending.iter().for_each(|begun| points.push(&begun.bits));
+        points
     }
 
     /// Asks, where it is time to, what is expected of the next point and what is known so far. What is replayed was
@@ -414,12 +659,89 @@ impl<'r> Optimization<'r> {
         self.recorder.took(&step, started.elapsed());
     }
 
+    /// Recommends a point where the objective is noisy, and evaluates it again as often as the experiment says.
+    fn recommend(&mut self) -> Result<(), TrialError> {
+        if let Some(recorded @ Event::Recommended(_)) = self.recorder.recorded().cloned() {
+            return self.recorder.record(recorded);
+        }
+        if self.parts.benchmark.deterministic() {
+            return Ok(());
+        }
+        let (candidates, penalty) = (std::mem::take(&mut self.candidates), self.parts.penalty.clone());
+        let chosen = candidates.choose(&penalty, |points| {
+            let mut answers = None;
+            // Who took the process with it when it was asked is not asked again.
+            if !incident::died_asked(&self.known.incidents) {
+                let ask = |_: &mut Asker, parts: &mut Parts, _: &mut dyn Recorder| {
+                    answers = expected(&mut parts.turns, points);
+                };
+                self.timed_ask(self.evaluations, ask);
+            }
+            answers
+        });
+        let Some(Chosen { point, bits, mean, deviation, by }) = chosen else { return Ok(()) };
+        let (values, failures) = self.evaluate_again(&point)?;
+        self.recorder.record(Event::Recommended(Recommended {
+            evaluations: self.evaluations,
+            description: self.parts.space.describe(&point),
+            point,
+            by,
+            mean: self.sign * mean,
+            deviation,
+            penalty: penalty.of(&bits),
+            values,
+            failures,
+        }))
+    }
+
+    /// The values that the recommended point gives when it is evaluated again, and how often it gives none. Each value is on
+    /// disk before the next is asked for.
+    fn evaluate_again(&mut self, point: &Point) -> Result<(Vec<f64>, usize), TrialError> {
+        let count = self.keys.recommend.repeat;
+        let Some(singles) = self.parts.singles.clone().filter(|_| count > 0) else {
+            return Ok((Vec::new(), 0));
+        };
+        singles.average(1);
+        let seed = self.seeds.recommended(self.evaluations);
+        let mut values = Vec::new();
+        for i in 0..count {
+            if self.recorder.stop() {
+                return Err(TrialError::Stopped);
+            }
+            let seed = repetition(seed, i);
+            let known = singles.get(seed).map_err(failed("evaluating the recommended point"))?;
+            let outcome = match known {
+                Some(value) => Outcome::Value(value),
+                None => {
+                    let evaluation = self.evaluations + 1 + i;
+                    let begun = Begun { evaluation, point: point.clone(), bits: Bits::zeros(0) };
+                    let task = Task { seed, ..self.task(0, &begun) };
+                    let retries = self.keys.evaluation.retries;
+                    attempt(&task, retries, self.recorder, self.parts.benchmark.as_mut())?
+                }
+            };
+            if let Outcome::Value(value) = outcome {
+                if known.is_none() {
+                    singles.keep(seed, value).map_err(failed("evaluating the recommended point"))?;
+                }
+                values.push(value);
+            }
+        }
+        let failures = count - values.len();
+        Ok((values, failures))
+    }
+
     fn finish(mut self) -> Result<Finished, TrialError> {
         if self.recorder.recorded().is_none() && self.asker.wants_last_effects() {
             self.explain();
         }
+        self.recommend()?;
         self.recorder.at("where the benchmark is asked for the optimum");
-        let optimum = self.parts.benchmark.optimum(self.parts.penalty.lambda());
+        // The objective knows its own constraints, and not those of the manifest.
+        let optimum = match self.keys.constraints.0.is_empty() {
+            true => self.parts.benchmark.optimum(self.parts.penalty.lambda()),
+            false => Ok(None),
+        };
         let optimum = optimum.map_err(failed("asking for the optimum"))?;
         let best = self.best.first();
         let finished = Finished {
@@ -449,6 +771,12 @@ pub(super) mod testing {
         }
         fn recorded(&self) -> Option<&Event> {
             None
+        }
+        fn kept(&mut self, _: usize, _: &Point) -> Option<Outcome> {
+            None
+        }
+        fn keep_outcome(&mut self, _: usize, _: &Point, _: &Outcome) -> Result<(), TrialError> {
+            Ok(())
         }
         fn keep(&mut self, _: usize, _: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {}
         fn begins(&mut self, _: &Step) {}

@@ -103,6 +103,8 @@ struct Case {
     shadow: bool,
     turns: &'static [&'static str],
     known: Known,
+    batch: usize,
+    given: Vec<GivenPoint>,
 }
 
 impl Default for Case {
@@ -118,6 +120,8 @@ impl Default for Case {
             shadow: false,
             turns,
             known,
+            batch: 1,
+            given: Vec::new(),
         }
     }
 }
@@ -139,14 +143,16 @@ fn run(case: Case) -> (Result<Finished, TrialError>, Vec<Event>, Told) {
         encoder: Box::new(Same),
         penalty: Penalty::l1(0.25),
         turns: Turns::new(case.turns.iter().map(|name| turn(name)).collect(), shadows),
+        singles: None,
+        workers: None,
     };
     let keys = format!(
-        r#"{{ "budget": {{ "initial": 2, "evaluations": {} }}, "evaluation": {{ "give-up-after": 3 }} }}"#,
-        case.evaluations
+        r#"{{ "budget": {{ "initial": 2, "evaluations": {}, "batch": {} }}, "evaluation": {{ "give-up-after": 3 }} }}"#,
+        case.evaluations, case.batch
     );
     let keys: Settings = serde_json::from_str(&keys).unwrap();
     let mut events = Events::default();
-    let finished = optimize(parts, &keys, case.known, &Seeds::new("test", 1), &mut events);
+    let finished = optimize(parts, &keys, &case.given, case.known, &Seeds::new("test", 1), &mut events);
     let told = std::mem::take(&mut *told.lock().unwrap());
     (finished, events.0, told)
 }
@@ -305,4 +311,54 @@ fn a_shadow_that_took_the_process_with_it_is_not_asked_again() {
         })
         .collect();
     assert_eq!(failures, ["out of ideas", "SIGSEGV", "out of ideas"]);
+}
+
+#[test]
+fn points_of_a_round_differ_and_each_draw_is_told_of_those_before_it() {
+    let (finished, events, told) = run(Case { batch: 3, evaluations: 6, ..Case::default() });
+    assert_eq!(finished.unwrap().evaluations, 8);
+    let pending: Vec<usize> = told.draws.iter().map(|draw| draw.pending().len()).collect();
+    assert_eq!(pending, [0, 1, 2, 0, 1, 2]);
+    let unwanted: Vec<usize> = told.problems.iter().map(|(_, _, unwanted)| *unwanted).collect();
+    assert_eq!(unwanted, [2, 3, 4, 5, 6, 7]);
+    assert_eq!(told.observed.iter().map(|(bits, _)| bits).collect::<BTreeSet<_>>().len(), 8);
+    // All of it is there in one round: the rest of the budget is left.
+    let (finished, _, _) = run(Case { batch: 50, evaluations: 100, ..Case::default() });
+    assert_eq!(finished.unwrap().evaluations, 8);
+    let (_, alone, _) = run(Case { evaluations: 6, ..Case::default() });
+    assert_eq!(evaluated(&alone).len(), evaluated(&events).len());
+}
+
+#[test]
+fn a_round_is_recorded_whole_before_a_trial_gives_up() {
+    let (finished, events, _) = run(Case { fails: true, batch: 4, evaluations: 5, ..Case::default() });
+    assert!(matches!(finished, Err(TrialError::GaveUp { count: 3, .. })));
+    assert_eq!(evaluated(&events).len(), 2 + 4);
+}
+
+#[test]
+fn given_values_are_told_to_the_model_and_not_evaluated_and_the_others_come_first() {
+    let given = |levels: [u32; 3], known| GivenPoint { point: levels.to_vec().into(), known };
+    let given = vec![
+        // Not what it would be: nobody asked.
+        given([1, 0, 0], Some(crate::plan::points::Known::Value(-70.0))),
+        given([1, 1, 0], Some(crate::plan::points::Known::Failed("spilt".to_owned()))),
+        given([1, 1, 1], None),
+    ];
+    let (finished, events, told) = run(Case { given, evaluations: 2, ..Case::default() });
+    let finished = finished.unwrap();
+    assert_eq!((finished.evaluations, finished.best), (5, Some(-70.0 + 0.25)));
+    let begun: Vec<(&str, Vec<u32>)> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Evaluating(begun) => Some((begun.phase.word(), begun.point.to_vec())),
+            _ => None,
+        })
+        .collect();
+    let expected = [("given", vec![1, 0, 0]), ("given", vec![1, 1, 0]), ("initial", vec![1, 1, 1])];
+    assert_eq!(begun[..3], expected);
+    assert!(begun[3..].iter().all(|(phase, _)| *phase == "search"), "given points are the initial design");
+    assert_eq!(told.observed[0], (Bits::from(vec![true, false, false]), Evaluation::Value(-70.0)));
+    assert_eq!(told.observed.len(), 4, "a failure tells nothing");
+    assert_eq!(begun.iter().map(|(_, point)| point).collect::<BTreeSet<_>>().len(), 5);
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use plugin_api::Point;
+
 use super::TrialError;
 use super::optimize::Recorder;
 use crate::record::asked::{AskedFiles, Effects, Prediction};
-use crate::record::event::Event;
+use crate::record::event::{Event, Outcome};
 use crate::record::state::{Pace, State};
-use crate::record::{Journal, Step, TimingFile};
+use crate::record::{Journal, RoundFile, Step, TimingFile};
 
 /// Who wants to know how far a trial is.
 pub trait Listener {
@@ -27,6 +29,7 @@ pub trait Listener {
 pub(super) struct Recording<'a> {
     folder: PathBuf,
     journal: Journal,
+    round: RoundFile,
     timing: TimingFile,
     asked: AskedFiles,
     pace: Pace,
@@ -47,8 +50,8 @@ impl<'a> Recording<'a> {
     ) -> Self {
         let (timing, asked) = (TimingFile::open(folder), AskedFiles::new(folder));
         let between = format!("between two steps, in the encoder `{encoder}`");
-        let (folder, pace) = (folder.to_owned(), Pace::new());
-        Self { folder, journal, timing, asked, pace, stop, listener, between }
+        let (folder, round, pace) = (folder.to_owned(), RoundFile::open(folder), Pace::new());
+        Self { folder, journal, round, timing, asked, pace, stop, listener, between }
     }
 
     /// The saved state, where it belongs to this journal.
@@ -57,31 +60,16 @@ impl<'a> Recording<'a> {
         (self.journal.hash_after(state.evaluations)? == state.journal).then_some(state)
     }
 
-    /// How many evaluations are recorded that the loop has not come to yet.
-    pub(super) fn recorded_evaluations(&self) -> usize {
-        self.journal.recorded_evaluations()
-    }
-}
-
-impl Recorder for Recording<'_> {
-    fn record(&mut self, event: Event) -> Result<(), TrialError> {
-        self.journal.record(&event)?;
-        self.listener.happened(&event);
-        Ok(())
+    /// The saved state, where it belongs to any place in this journal; and how many events stand before that place.
+    pub(super) fn saved_state_anywhere(&self) -> Option<(State, usize)> {
+        let state = State::read(&self.folder)?;
+        let events = self.journal.events_until(&state.journal)?;
+        Some((state, events))
     }
 
-    fn recorded(&self) -> Option<&Event> {
-        self.journal.next()
-    }
-
-    fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {
-        if self.recorded().is_some() || !self.pace.due() {
-            return;
-        }
-        let begun = Instant::now();
-        self.listener.at("where surrogates and solvers save their state");
-        // Without it a resume takes longer, and that is all.
-        match save() {
+    /// Saves a state that belongs to all that is recorded. Without it the next time takes longer, and that is all.
+    pub(super) fn save(&self, evaluations: usize, saved: plugin_api::Result<Option<Vec<u8>>>) {
+        match saved {
             Ok(Some(bytes)) => {
                 let state = State { evaluations, journal: self.journal.hash().to_owned(), bytes };
                 if let Err(error) = state.write(&self.folder) {
@@ -91,8 +79,59 @@ impl Recorder for Recording<'_> {
             Ok(None) => {}
             Err(error) => tracing::warn!("a surrogate or solver cannot save its state: {error}"),
         }
-        self.pace.saved(begun);
+    }
+
+    /// How many evaluations are recorded that the loop has not come to yet.
+    pub(super) fn recorded_evaluations(&self) -> usize {
+        self.journal.recorded_evaluations()
+    }
+}
+
+impl Recording<'_> {
+    /// The trial is in no step.
+    pub(super) fn between_steps(&mut self) {
         self.listener.at(&self.between);
+    }
+}
+
+impl Recorder for Recording<'_> {
+    fn record(&mut self, event: Event) -> Result<(), TrialError> {
+        self.journal.record(&event)?;
+        match &event {
+            Event::Evaluated(evaluated) => self.round.settle(evaluated.evaluation),
+            Event::Finished(_) => self.round.remove(),
+            _ => {}
+        }
+        self.listener.happened(&event);
+        Ok(())
+    }
+
+    fn recorded(&self) -> Option<&Event> {
+        self.journal.next()
+    }
+
+    fn kept(&mut self, evaluation: usize, point: &Point) -> Option<Outcome> {
+        self.round.kept(evaluation, point)
+    }
+
+    fn keep_outcome(
+        &mut self,
+        evaluation: usize,
+        point: &Point,
+        outcome: &Outcome,
+    ) -> Result<(), TrialError> {
+        Ok(self.round.add(evaluation, point, outcome)?)
+    }
+
+    fn keep(&mut self, evaluations: usize, save: &mut dyn FnMut() -> plugin_api::Result<Option<Vec<u8>>>) {
+        if self.recorded().is_some() || !self.pace.due() {
+            return;
+        }
+        let begun = Instant::now();
+        self.listener.at("where surrogates and solvers save their state");
+        self.save(evaluations, save());
+        self.pace.saved(begun);
+        self.between_steps();
     }
 
     fn begins(&mut self, step: &Step) {
@@ -104,7 +143,10 @@ impl Recorder for Recording<'_> {
         if self.recorded().is_none() {
             self.timing.add(step, time);
         }
-        self.listener.at(&self.between);
+        // An evaluation may end while others of its round go on.
+        if step.evaluation().is_none() {
+            self.between_steps();
+        }
     }
 
     fn at(&mut self, place: &str) {

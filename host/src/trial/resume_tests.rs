@@ -1,6 +1,6 @@
 //! A trial that is cut short anywhere goes on to the same events, with the states that were saved and without.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use plugin_api::{
@@ -15,7 +15,7 @@ use crate::manifest::Settings;
 use crate::plan::Seeds;
 use crate::record::Step;
 use crate::record::asked::{Effects, Prediction};
-use crate::record::event::Event;
+use crate::record::event::{Event, Outcome};
 
 const N: usize = 7;
 
@@ -117,6 +117,7 @@ struct Replay {
     recorded: VecDeque<Event>,
     events: Vec<Event>,
     states: Vec<(usize, Vec<u8>)>,
+    round: BTreeMap<usize, (Point, Outcome)>,
 }
 
 impl Recorder for Replay {
@@ -136,6 +137,18 @@ impl Recorder for Replay {
         if let Some(state) = save().unwrap().filter(|_| self.recorded.is_empty()) {
             self.states.push((evaluations, state));
         }
+    }
+    fn kept(&mut self, evaluation: usize, point: &Point) -> Option<Outcome> {
+        self.round.get(&evaluation).filter(|(kept, _)| kept == point).map(|(_, outcome)| outcome.clone())
+    }
+    fn keep_outcome(
+        &mut self,
+        evaluation: usize,
+        point: &Point,
+        outcome: &Outcome,
+    ) -> std::result::Result<(), TrialError> {
+        self.round.insert(evaluation, (point.clone(), outcome.clone()));
+        Ok(())
     }
     fn begins(&mut self, _: &Step) {}
     fn took(&mut self, _: &Step, _: Duration) {}
@@ -162,8 +175,13 @@ fn turns(surrogates_save: bool) -> Turns {
     )
 }
 
-/// Goes on after these events, from a state where there is one.
-fn go_on(recorded: &[Event], state: Option<&(usize, Vec<u8>)>, surrogates_save: bool) -> Replay {
+/// Goes on after these events, from a state where there is one; in rounds of this many.
+fn go_on(
+    batch: usize,
+    recorded: &[Event],
+    state: Option<&(usize, Vec<u8>)>,
+    surrogates_save: bool,
+) -> Replay {
     let mut turns = turns(surrogates_save);
     let mut known = Known::default();
     if let Some((evaluations, bytes)) = state {
@@ -171,11 +189,12 @@ fn go_on(recorded: &[Event], state: Option<&(usize, Vec<u8>)>, surrogates_save: 
         (known.observed, known.recalled) = (*evaluations, *evaluations);
     }
     let (benchmark, encoder, penalty) = (Box::new(Ones), Box::new(Same), Penalty::l1(0.25));
-    let parts = Parts { benchmark, space: Space::binary(N), encoder, penalty, turns };
-    let keys: Settings =
-        serde_json::from_str(r#"{ "budget": { "initial": 3, "evaluations": 20 } }"#).unwrap();
+    let parts =
+        Parts { benchmark, space: Space::binary(N), encoder, penalty, turns, workers: None, singles: None };
+    let keys = format!(r#"{{ "budget": {{ "initial": 3, "evaluations": 20, "batch": {batch} }} }}"#);
+    let keys: Settings = serde_json::from_str(&keys).unwrap();
     let mut replay = Replay { recorded: recorded.iter().cloned().collect(), ..Replay::default() };
-    optimize(parts, &keys, known, &Seeds::new("resumed", 1), &mut replay).unwrap();
+    optimize(parts, &keys, &[], known, &Seeds::new("resumed", 1), &mut replay).unwrap();
     replay
 }
 
@@ -185,28 +204,48 @@ fn evaluations(events: &[Event]) -> usize {
 
 #[test]
 fn wherever_a_trial_is_cut_it_goes_on_to_the_same_events_with_each_state_and_without() {
-    let whole = go_on(&[], None, true);
-    assert!(whole.states.len() > 10 && evaluations(&whole.events) == 23);
-    for cut in 0..=whole.events.len() {
-        let recorded = &whole.events[..cut];
-        assert_eq!(go_on(recorded, None, true).events, whole.events, "without a state, cut at {cut}");
-        for state in whole.states.iter().filter(|(seen, _)| *seen <= evaluations(recorded)) {
-            let resumed = go_on(recorded, Some(state), true);
-            assert_eq!(resumed.events, whole.events, "with the state after {}, cut at {cut}", state.0);
-            // What is saved from there on is what would have been saved.
-            let expected: Vec<_> =
-                whole.states.iter().filter(|saved| resumed.states.contains(saved)).collect();
-            assert_eq!(expected.len(), resumed.states.len());
+    for (batch, fewest) in [(1, 10), (3, 4)] {
+        let whole = go_on(batch, &[], None, true);
+        assert!(whole.states.len() > fewest && evaluations(&whole.events) == 23);
+        for cut in 0..=whole.events.len() {
+            let recorded = &whole.events[..cut];
+            assert_eq!(
+                go_on(batch, recorded, None, true).events,
+                whole.events,
+                "without a state, cut at {cut}"
+            );
+            for state in whole.states.iter().filter(|(seen, _)| *seen <= evaluations(recorded)) {
+                let resumed = go_on(batch, recorded, Some(state), true);
+                assert_eq!(resumed.events, whole.events, "with the state after {}, cut at {cut}", state.0);
+                // What is saved from there on is what would have been saved.
+                let expected: Vec<_> =
+                    whole.states.iter().filter(|saved| resumed.states.contains(saved)).collect();
+                assert_eq!(expected.len(), resumed.states.len());
+            }
         }
     }
 }
 
 #[test]
+fn the_events_of_a_round_stand_together_and_its_results_in_its_order() {
+    let words = |event: &Event| match event {
+        Event::Proposed(proposed) => format!("p{}", proposed.iteration),
+        Event::Evaluating(begun) => format!("b{}", begun.evaluation),
+        Event::Evaluated(ended) => format!("e{}", ended.evaluation),
+        _ => "f".to_owned(),
+    };
+    let events = go_on(3, &[], None, true).events;
+    let words: Vec<String> = events.iter().map(words).collect();
+    assert_eq!(words[..15].join(" "), "b1 b2 b3 e1 e2 e3 p1 b4 p2 b5 p3 b6 e4 e5 e6");
+    assert_eq!(words[words.len() - 7..].join(" "), "p19 b22 p20 b23 e22 e23 f");
+}
+
+#[test]
 fn where_a_surrogate_has_no_state_nothing_is_saved_and_the_solvers_solve_again() {
-    let whole = go_on(&[], None, false);
+    let whole = go_on(1, &[], None, false);
     assert!(whole.states.is_empty());
     for cut in 0..=whole.events.len() {
-        assert_eq!(go_on(&whole.events[..cut], None, false).events, whole.events, "cut at {cut}");
+        assert_eq!(go_on(1, &whole.events[..cut], None, false).events, whole.events, "cut at {cut}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The surrogates of a trial: all observe, and each iteration is the next one's; and the solvers of their draws.
 
-use plugin_api::{Bits, Effect, Evaluation, Result, Solver, Surrogate};
+use plugin_api::{BitMatrix, Bits, Effect, Evaluation, Predictions, Result, Solver, Surrogate};
 
 /// A solver with its name.
 pub(super) type NamedSolver = (String, Box<dyn Solver>);
@@ -47,6 +47,12 @@ impl Turns {
     /// What each surrogate has learned, with its name.
     pub(super) fn effects(&mut self) -> Vec<(String, Result<Option<Vec<Effect>>>)> {
         self.turns.iter_mut().map(|turn| (turn.name.clone(), turn.surrogate.effects())).collect()
+    }
+
+    /// What each surrogate expects of these points, with its name.
+    pub(super) fn predict(&mut self, points: &BitMatrix) -> Vec<(String, Result<Option<Predictions>>)> {
+        let turns = self.turns.iter_mut();
+        turns.map(|turn| (turn.name.clone(), turn.surrogate.predict(points.view()))).collect()
     }
 
     /// The solver that is followed, then the shadows.

@@ -1,15 +1,21 @@
 //! A point not seen before, when the solver's answer is one that was.
+//!
+//! Every point that is chosen keeps the groups and constraints.
 
 use std::collections::BTreeSet;
 
 use plugin_api::{Acquisition, Bits, Layout, rng};
 
+use crate::feasible::{Choices, Found, WORK, bits_of, search};
 use crate::record::event::Choice;
 
 /// Random points tried before the search goes through all of them in order.
 const TRIES: usize = 10_000;
+/// With more neighbours than this, those of the neighbours are too many to look at.
+const MOST_EXCHANGED: usize = 400;
 
-/// The answer where it is new; else its best new neighbour; else any new point; `None` where none is left.
+/// The answer where it is new; else its best new neighbour, one choice apart or two; else any new point; `None` where none
+/// is left.
 pub(super) fn unseen(
     answer: Bits,
     f: &Acquisition,
@@ -21,14 +27,24 @@ pub(super) fn unseen(
         return Some((answer, Choice::Answer));
     }
     let is_new = |bits: &Bits| layout.admits(bits) && !seen.contains(bits);
-    let fresh = neighbours(&answer, layout).into_iter().filter(is_new);
-    let valued = fresh.map(|bits| (f.value(&bits), bits));
-    if let Some((_, bits)) = valued.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
-        return Some((bits, Choice::Neighbour));
+    let best = |near: Vec<Bits>| {
+        let valued = near.into_iter().filter(is_new).map(|bits| (f.value(&bits), bits));
+        valued.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, bits)| (bits, Choice::Neighbour))
+    };
+    let near = best(neighbours(&answer, layout)).or_else(|| best(exchanges(&answer, layout)));
+    if near.is_some() {
+        return near;
     }
     let mut rng = rng(seed);
     let random = (0..TRIES).map(|_| layout.random(&mut rng)).find(is_new);
-    let bits = random.or_else(|| first_unseen(layout, seen))?;
+    let bits = random.or_else(|| {
+        // Thousands of random points were all known, or break a rule.
+        let wanted = &mut |levels: &[u32]| is_new(&bits_of(layout, levels));
+        match search(&Choices::of_layout(layout), WORK, wanted) {
+            Found::Point(levels) => Some(bits_of(layout, &levels)),
+            Found::Nothing | Found::GaveUp => None,
+        }
+    })?;
     Some((bits, Choice::Random))
 }
 
@@ -52,42 +68,13 @@ fn neighbours(bits: &Bits, layout: &Layout) -> Vec<Bits> {
     neighbours
 }
 
-/// The first admitted point that was not seen, counting through all of them. Thousands of random points were all
-/// known, so without constraints that ends after about as many steps as there are known points.
-fn first_unseen(layout: &Layout, seen: &BTreeSet<Bits>) -> Option<Bits> {
-    let n = layout.dimension();
-    let mut bits = Bits::zeros(n);
-    for group in layout.groups() {
-        bits[group.start] = true;
+/// Every point two choices apart, which is where rules that count let a point go: one more and one less.
+fn exchanges(bits: &Bits, layout: &Layout) -> Vec<Bits> {
+    let near = neighbours(bits, layout);
+    if layout.constraints().is_empty() || near.len() > MOST_EXCHANGED {
+        return Vec::new();
     }
-    // The digits of a counter: each free bit is one, and each group.
-    let in_group = |i: usize| layout.groups().iter().find(|group| group.contains(&i)).cloned();
-    loop {
-        if layout.admits(&bits) && !seen.contains(&bits) {
-            return Some(bits);
-        }
-        let mut i = 0;
-        loop {
-            if i >= n {
-                return None;
-            }
-            let digit = in_group(i).unwrap_or(i..i + 1);
-            let carried = if digit.len() == 1 && in_group(i).is_none() {
-                bits.flip(i);
-                !bits[i]
-            } else {
-                let set = digit.clone().find(|&j| bits[j]).expect("a group has a bit set");
-                bits[set] = false;
-                let next = if set + 1 == digit.end { digit.start } else { set + 1 };
-                bits[next] = true;
-                next == digit.start
-            };
-            if !carried {
-                break;
-            }
-            i = digit.end;
-        }
-    }
+    near.iter().flat_map(|near| neighbours(near, layout)).filter(|other| layout.admits(other)).collect()
 }
 
 #[cfg(test)]
@@ -123,6 +110,25 @@ mod tests {
             assert!(seen.insert(bits));
         }
         assert_eq!(seen.len(), 10);
+    }
+
+    #[test]
+    fn where_one_choice_breaks_a_rule_the_best_exchange_is_taken() {
+        // Three of sixty: no random point keeps it, and no single choice leads from one point to another.
+        let of = (0..60).map(|bit| Literal::new(bit, 1)).collect();
+        let layout = Layout::free(60).with_constraints(vec![Constraint::Exactly { count: 3, of }]).unwrap();
+        let f = Acquisition::Quadratic(random_quadratic(&mut rng(2), 60));
+        let answer: Bits = (0..60).map(|bit| bit < 3).collect();
+        let mut seen = BTreeSet::from([answer.clone()]);
+        let (bits, choice) = unseen(answer.clone(), &f, &layout, &seen, 3).unwrap();
+        assert_eq!((bits.count_ones(), choice), (3, Choice::Neighbour));
+        let others = exchanges(&answer, &layout);
+        let best = others.iter().filter(|bits| **bits != answer).map(|bits| f.value(bits));
+        assert_eq!(f.value(&bits), best.fold(f64::INFINITY, f64::min));
+        // With all exchanges known, any point that is left.
+        seen.extend(exchanges(&answer, &layout));
+        let (bits, choice) = unseen(answer, &f, &layout, &seen, 3).unwrap();
+        assert_eq!((bits.count_ones(), choice), (3, Choice::Random));
     }
 
     #[test]

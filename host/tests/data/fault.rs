@@ -1,5 +1,7 @@
 //! A benchmark that fails in the way that its options say, at every point whose first two bits are set.
 
+use std::io::Write;
+
 use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Space, export_benchmark, options};
 
 options! {
@@ -11,10 +13,19 @@ options! {
         pub folder: String = String::new(),
         /// How long what it starts sleeps: a number by which a test finds it among all processes.
         pub sleep: String = "1000".to_owned(),
+        /// Milliseconds that an evaluation takes, up to four times as many at some points.
+        pub slow: u64 = 0,
     }
 }
 
-export_benchmark!("fault", |options: Options, _seed: u64| Fault(options));
+export_benchmark!("fault", |options: Options, _seed: u64| {
+    // Who reads the file knows whether this code ran, and whose it was: a test writes over the words in a copy.
+    if options.fault == "signed" {
+        let mut file = std::fs::File::options().append(true).create(true).open(&options.folder).map_err(Error::wrap)?;
+        writeln!(file, "this code is by its own author").map_err(Error::wrap)?;
+    }
+    Result::Ok(Fault(options))
+});
 
 struct Fault(Options);
 
@@ -27,6 +38,8 @@ impl Benchmark for Fault {
         plugin_api::tracing::info!("a sample arrives");
         plugin_api::tracing::debug!("it is weighed");
         plugin_api::tracing::trace!("the door is closed");
+        let times = 1 + u64::from(point.iter().zip(1..).map(|(level, i)| level * i).sum::<u32>() % 4);
+        std::thread::sleep(std::time::Duration::from_millis(self.0.slow * times));
         if self.0.fault == "always" || (point[0] == 1 && point[1] == 1) {
             self.fail(point)?;
         }
@@ -46,7 +59,7 @@ impl Fault {
 
     fn fail(&self, point: &Point) -> Result<()> {
         match self.0.fault.as_str() {
-            "none" | "huge" => {}
+            "none" | "huge" | "signed" => {}
             "always" | "error" => return Err(Error::new("the reagent ran out")),
             "colours" => return Err(Error::new("\u{1b}]0;owned\u{7}\u{1b}[2Jgone\u{9b}31m")),
             "panic" => panic!("the robot fell over"),
@@ -87,6 +100,14 @@ impl Fault {
             "wait" => {
                 let script = format!("setsid sleep {0} & sleep {0}", self.0.sleep);
                 std::process::Command::new("sh").args(["-c", &script]).status().map_err(Error::wrap)?;
+            }
+            // One daemon after the other, each of another session and with nothing of its parents', as fast as it can.
+            "daemons" => {
+                for _ in 0..50 {
+                    let script = format!("exec env -i PATH=\"$PATH\" setsid sleep {} &", self.0.sleep);
+                    std::process::Command::new("sh").args(["-c", &script]).status().map_err(Error::wrap)?;
+                }
+                self.sleep("sleep").status().map_err(Error::wrap)?;
             }
             // A worker without a program of its own has all that was open in its parent.
             "fork" => {

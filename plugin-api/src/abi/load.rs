@@ -10,7 +10,10 @@ use abi_stable::library::{LibHeader, LibraryError, RootModule, lib_header_from_p
 use abi_stable::sabi_types::VersionNumber;
 use serde_json::Value;
 
+use super::c::{self, CModule};
 use super::guard::unwire;
+use super::kinds::benchmark::PluginBenchmark;
+use super::kinds::solver::PluginSolver;
 use super::kinds::{from_json, to_json};
 use super::log::LogSink;
 use super::module::{PluginModuleRef, SYMBOL};
@@ -26,8 +29,14 @@ pub const API_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A plugin in an open dylib.
 pub struct Plugin {
-    module: PluginModuleRef,
+    module: Module,
     description: Description,
+}
+
+/// What its library exports.
+enum Module {
+    Rust(PluginModuleRef),
+    C(CModule),
 }
 
 /// What a plugin says of itself.
@@ -41,7 +50,7 @@ pub struct Description {
     pub summary: String,
     /// Its own version.
     pub version: String,
-    /// The version of the api that it was built with.
+    /// The version of the api that it was built with: `1.1.0`, or `C 1` for that of `host_plugin.h`.
     pub api_version: String,
     /// JSON schema of its options, with documentation and limits.
     pub schema: Value,
@@ -72,7 +81,7 @@ pub enum LoadError {
         cause: String,
     },
     /// The dylib has no plugin in it.
-    #[error("{} is a dynamic library without a plugin; add an `export_…!` line to its crate and rebuild it", path.display())]
+    #[error("{} is a dynamic library without a plugin; add an `export_…!` line to its crate, or `host_plugin_entry` in C, and rebuild it", path.display())]
     NoPlugin {
         /// The file.
         path: PathBuf,
@@ -171,7 +180,9 @@ impl Plugin {
         if is_cut_short(&mut file, length) {
             return Err(LoadError::NotALibrary { path, cause: "the file is cut short".to_owned() });
         }
-        probe(library, &path)?;
+        if probe(library, &path)? == Language::C {
+            return Self::open_c(library, path);
+        }
         let header = lib_header_from_path(library).map_err(|error| match error {
             LibraryError::InvalidAbiHeader(found) => LoadError::OtherAbiStable {
                 path: path.clone(),
@@ -187,9 +198,25 @@ impl Plugin {
         }
         (module.initialize())(LogSink::of_host());
         match describe(module, api_version(header), path.clone()) {
-            Ok(description) => Ok(Self { module, description }),
+            Ok(description) => Ok(Self { module: Module::Rust(module), description }),
             Err(cause) => Err(LoadError::Broken { path, cause }),
         }
+    }
+
+    fn open_c(library: &Path, path: PathBuf) -> Result<Self, LoadError> {
+        let opened = c::open(library).unwrap_or_else(|| Err(Error::new("its symbol is gone")));
+        let module = opened.map_err(|cause| LoadError::Broken { path: path.clone(), cause })?;
+        let description = Description {
+            kind: module.kind,
+            name: module.name.clone(),
+            summary: module.summary.clone(),
+            version: module.version.clone(),
+            api_version: c::API_VERSION.to_owned(),
+            schema: module.schema.clone(),
+            defaults: module.defaults.clone(),
+            path,
+        };
+        Ok(Self { module: Module::C(module), description })
     }
 
     fn expect_kind(self, expected: Kind) -> Result<Self, LoadError> {
@@ -209,27 +236,37 @@ impl Plugin {
     /// Makes the benchmark; `options` is a JSON object, `seed` that of its instance. Options that give no space are
     /// refused here too.
     pub fn benchmark(&self, options: &Value, seed: u64) -> Result<LoadedBenchmark> {
-        let make = self.module.benchmark();
-        LoadedBenchmark::new(unwire(make(to_json(options)?.as_rstr(), seed))?)
+        LoadedBenchmark::new(match &self.module {
+            Module::Rust(module) => unwire(module.benchmark()(to_json(options)?.as_rstr(), seed))?,
+            Module::C(module) => PluginBenchmark::object(module.benchmark(options, seed)?),
+        })
     }
 
     /// Makes the encoder of a space.
     pub fn encoder(&self, options: &Value, space: &Space) -> Result<LoadedEncoder> {
-        let make = self.module.encoder();
+        let Module::Rust(module) = &self.module else { return Err(self.is_no(Kind::Encoder)) };
+        let make = module.encoder();
         LoadedEncoder::new(unwire(make(to_json(options)?.as_rstr(), to_json(space)?.as_rstr()))?)
     }
 
     /// Makes the surrogate for a layout.
     pub fn surrogate(&self, options: &Value, layout: &Layout) -> Result<LoadedSurrogate> {
-        let make = self.module.surrogate();
+        let Module::Rust(module) = &self.module else { return Err(self.is_no(Kind::Surrogate)) };
+        let make = module.surrogate();
         let object = unwire(make(to_json(options)?.as_rstr(), to_json(layout)?.as_rstr()))?;
         LoadedSurrogate::new(object, layout.dimension())
     }
 
     /// Makes the solver.
     pub fn solver(&self, options: &Value) -> Result<LoadedSolver> {
-        let make = self.module.solver();
-        LoadedSolver::new(unwire(make(to_json(options)?.as_rstr()))?)
+        LoadedSolver::new(match &self.module {
+            Module::Rust(module) => unwire(module.solver()(to_json(options)?.as_rstr()))?,
+            Module::C(module) => PluginSolver::object(module.solver(options)?),
+        })
+    }
+
+    fn is_no(&self, kind: Kind) -> Error {
+        Error::new(format!("this plugin is no {kind}"))
     }
 }
 
@@ -248,9 +285,16 @@ fn is_cut_short(file: &mut impl Read, length: u64) -> bool {
     start.saturating_add(entry * count) > length
 }
 
+/// What a library's symbol says that it was written in.
+#[derive(PartialEq)]
+enum Language {
+    Rust,
+    C,
+}
+
 /// Opens the file and looks for the symbol, for errors that a person can read.
 #[expect(unsafe_code, reason = "opening a dylib runs its code")]
-fn probe(library: &Path, path: &Path) -> Result<(), LoadError> {
+fn probe(library: &Path, path: &Path) -> Result<Language, LoadError> {
     // SAFETY: who names a plugin directory trusts the code in it; that is what a plugin is.
     let library = unsafe { libloading::Library::new(library) }.map_err(|error| {
         let text = std::error::Error::source(&error).unwrap_or(&error).to_string();
@@ -259,10 +303,16 @@ fn probe(library: &Path, path: &Path) -> Result<(), LoadError> {
         LoadError::NotALibrary { path: path.to_owned(), cause: first_line(&reason) }
     })?;
     // SAFETY: the symbol is only looked for; abi_stable checks what stands behind it.
-    let found = unsafe { library.get::<*const u8>(SYMBOL) }.is_ok();
+    let rust = unsafe { library.get::<*const u8>(SYMBOL) }.is_ok();
+    // SAFETY: as above; `c` checks what stands behind it.
+    let c = unsafe { library.get::<*const u8>(c::SYMBOL) }.is_ok();
     // Never closed: a plugin may have started threads or left destructors with the thread it ran on.
     std::mem::forget(library);
-    if found { Ok(()) } else { Err(LoadError::NoPlugin { path: path.to_owned() }) }
+    match (rust, c) {
+        (true, _) => Ok(Language::Rust),
+        (false, true) => Ok(Language::C),
+        (false, false) => Err(LoadError::NoPlugin { path: path.to_owned() }),
+    }
 }
 
 /// The module, where every type in it means the same on both sides.

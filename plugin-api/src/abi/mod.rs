@@ -3,7 +3,8 @@
 //! A plugin is an ordinary `impl` of one of the four traits. The export macro puts a [`module`] into its
 //! dylib: a table with the plugin's name, its options and a function that makes one. [`load`] opens the
 //! file, checks that both sides mean the same by every type that crosses, and gives the host an ordinary
-//! `impl` of the same trait again. In between, [`kinds`] has a boundary trait for each kind.
+//! `impl` of the same trait again. In between, [`kinds`] has a boundary trait for each kind. A plugin in C has another
+//! table, told apart by its symbol: [`c`] puts it behind the same traits.
 //!
 //! Four rules keep a plugin of api 1.x loadable by every host of 1.x:
 //!
@@ -18,6 +19,7 @@
 //!
 //! [`shared`] has the types whose fields cross as they are, coefficients and rows of bits: these are frozen.
 
+pub(crate) mod c;
 pub(crate) mod guard;
 #[allow(
     unsafe_code,

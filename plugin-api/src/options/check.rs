@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{Error, Result};
 
 /// Refuses the first value that the schema does not allow, with the path to it.
-pub(super) fn check(value: &Value, schema: &Value) -> Result<()> {
+pub(crate) fn check(value: &Value, schema: &Value) -> Result<()> {
     Walk { root: schema }.check(value, schema, "")
 }
 

@@ -2,6 +2,8 @@
 
 mod check; // types, words and limits of values, in words of a manifest
 
+pub(crate) use self::check::check;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,7 +87,7 @@ pub fn parse<O: DeserializeOwned + JsonSchema>(json: &str) -> Result<O> {
         return Err(Error::option("", "options are names with values, such as `steps: 10`"));
     }
     // The schema first: it knows the words of a manifest, and serde those of Rust.
-    check::check(&value, &schema::<O>())?;
+    check(&value, &schema::<O>())?;
     serde_path_to_error::deserialize(&value).map_err(|error| {
         let path = error.path().to_string();
         Error::option(if path == "." { String::new() } else { path }, error.into_inner().to_string())

@@ -1,6 +1,7 @@
 //! The contract of each kind, ready to call in a plugin's own tests.
 //!
-//! Each function panics with a sentence at the first promise that is not kept:
+//! Each `check_…` function panics with a sentence at the first promise that is not kept. Each `examine_…` answers a verdict on
+//! every promise instead: `host plugins check` shows these for a plugin that is built.
 //!
 //! ```
 //! use plugin_api::{Answer, Bits, Problem, Result, Solver, testing::check_solver};
@@ -18,6 +19,7 @@
 
 mod benchmark;
 mod encoder;
+mod findings;
 mod function;
 mod solver;
 mod surrogate;
@@ -25,11 +27,12 @@ mod surrogate;
 use crate::random::normal;
 use crate::{Problem, Quadratic, Rng};
 
-pub use benchmark::check_benchmark;
-pub use encoder::check_encoder;
+pub use benchmark::{check_benchmark, examine_benchmark};
+pub use encoder::{check_encoder, examine_encoder};
+pub use findings::{Verdict, Watcher};
 pub use function::check_function;
-pub use solver::check_solver;
-pub use surrogate::check_surrogate;
+pub use solver::{check_solver, examine_solver};
+pub use surrogate::{check_surrogate, examine_surrogate};
 
 /// A quadratic function with coefficients from N(0, 1), a third of the pairs 0.
 pub fn random_quadratic(rng: &mut Rng, n: usize) -> Quadratic {

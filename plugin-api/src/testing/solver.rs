@@ -2,118 +2,186 @@
 
 use std::sync::Arc;
 
+use super::findings::{ANSWERS, Findings, Promise, Verdict, Watcher, insist};
 use super::{minimum, random_quadratic};
 use crate::{
-    Acquisition, AcquisitionKind, Answer, BitMatrix, Constraint, Function, Layout, Literal, Problem,
-    Quadratic, Rule, Solver, rng,
+    Acquisition, AcquisitionKind, Answer, BitMatrix, Constraint, Flaw, Function, Layout, Literal, Problem,
+    Quadratic, Result, Rule, Solver, rng,
 };
+
+const PROMISES: &[Promise] = &[
+    ANSWERS,
+    ("kinds", "it takes at least one kind of function"),
+    ("length", "an answer has as many bits as the problem, from 1 to 100 of them"),
+    ("value", "the value of an answer is the function's at its bits"),
+    ("determinism", "the same problems and seeds give the same answers"),
+    ("bound", "a bound is below every point's value, as trying all of them shows"),
+    ("groups", "answers keep the groups, where keeps() says so"),
+    ("constraints", "answers keep to each sort of constraint that keeps() names"),
+    ("state", "what restore() was given goes on as the original does, and garbage is refused"),
+];
 
 /// Checks what [`Solver`] promises on random problems, small and larger: of the kinds that it takes, with the rules that
 /// it keeps.
+///
+/// # Panics
+/// With the first promise that is not kept.
 pub fn check_solver<S: Solver>(make: impl Fn() -> S) {
-    let takes = |kind| make().takes(kind);
-    assert!(AcquisitionKind::ALL.into_iter().any(takes), "the solver takes no kind of function");
-    if takes(AcquisitionKind::Quadratic) {
-        check_quadratic(&make);
-        check_rules(&make, &|| random_quadratic(&mut rng(10), 9).into());
-    }
-    if takes(AcquisitionKind::General) {
-        let parity = |n| move || Acquisition::General(Arc::new(Parity(n)));
-        let problem = || Problem::new(parity(6)());
-        check_solver_on(&make, &problem, Some(minimum(&problem())));
-        check_rules(&make, &parity(9));
-    }
-    check_state(&make);
+    insist(examine_solver(|| Ok(make()), &|_| {}));
 }
 
-fn check_quadratic<S: Solver>(make: &impl Fn() -> S) {
+/// The same with a verdict for each promise instead of a panic.
+pub fn examine_solver<S: Solver>(make: impl Fn() -> Result<S>, watch: Watcher<'_>) -> Vec<Verdict> {
+    let mut findings = Findings::new(PROMISES, watch);
+    examine(&make, &mut findings);
+    findings.verdicts()
+}
+
+fn examine<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findings<'_>) -> Option<()> {
+    let solver = findings.call("making it", make)?;
+    let any = AcquisitionKind::ALL.into_iter().any(|kind| solver.takes(kind));
+    findings.ensure("kinds", any, || "the solver takes no kind of function".to_owned());
+    if solver.takes(AcquisitionKind::Quadratic) {
+        examine_quadratic(make, findings)?;
+        examine_rules(&solver, make, &|| random_quadratic(&mut rng(10), 9).into(), findings)?;
+    }
+    if solver.takes(AcquisitionKind::General) {
+        let parity = |n| move || Acquisition::General(Arc::new(Parity(n)));
+        let problem = || Problem::new(parity(6)());
+        examine_on(make, &problem, Some(minimum(&problem())), findings)?;
+        examine_rules(&solver, make, &parity(9), findings)?;
+    }
+    examine_state(make, findings)
+}
+
+fn examine_quadratic<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findings<'_>) -> Option<()> {
     let mut rng = rng(4);
     for n in [1, 2, 3, 5, 8, 12] {
         for case in 0..6 {
             let problem = || Problem::new(random_quadratic(&mut crate::rng(1000 * n as u64 + case), n));
             let exact = minimum(&problem());
-            check_solver_on(make, &problem, Some(exact));
+            examine_on(make, &problem, Some(exact), findings)?;
             let mut starts = BitMatrix::new(n);
             starts.push(&Layout::free(n).random(&mut rng));
-            check_solver_on(make, &|| problem().with_starts(starts.clone()), Some(exact));
+            examine_on(make, &|| problem().with_starts(starts.clone()), Some(exact), findings)?;
             let unwanted = starts.clone();
             starts.push(&Layout::free(n).random(&mut crate::rng(case)));
             let problem = || problem().with_starts(starts.clone()).with_unwanted(unwanted.clone());
-            check_solver_on(make, &problem, Some(exact));
+            examine_on(make, &problem, Some(exact), findings)?;
         }
     }
-    check_solver_on(make, &|| Problem::new(Quadratic::zero(9)), Some(0.0));
-    check_solver_on(make, &|| Problem::new(random_quadratic(&mut crate::rng(9), 40)), None);
+    examine_on(make, &|| Problem::new(Quadratic::zero(9)), Some(0.0), findings)?;
+    examine_on(make, &|| Problem::new(random_quadratic(&mut crate::rng(9), 40)), None, findings)?;
+    let large = || Problem::new(random_quadratic(&mut crate::rng(11), 100)).with_work_limit(2);
+    examine_on(make, &large, None, findings)
 }
 
 /// Problems of nine bits, with each of the rules that the solver keeps, and with all of them.
-fn check_rules<S: Solver>(make: &impl Fn() -> S, objective: &impl Fn() -> Acquisition) {
-    let kept = |rule: &Rule| make().keeps(*rule);
+fn examine_rules<S: Solver>(
+    solver: &S,
+    make: &impl Fn() -> Result<S>,
+    objective: &impl Fn() -> Acquisition,
+    findings: &mut Findings<'_>,
+) -> Option<()> {
     let literals = |of: &[(usize, u32)]| of.iter().map(|&(i, level)| Literal::new(i, level)).collect();
     let constraints = [
         Constraint::AtMost { count: 1, of: literals(&[(0, 1), (3, 1), (5, 1), (8, 0)]) },
         Constraint::Exactly { count: 2, of: literals(&[(1, 1), (2, 1), (3, 0), (6, 1)]) },
         Constraint::Fixed(Literal::new(7, 0)),
         Constraint::Forbidden(literals(&[(4, 1), (3, 0)])),
+        Constraint::Capacity {
+            limit: 4.5,
+            of: literals(&[(0, 1), (2, 0), (5, 1), (6, 1), (8, 1)]),
+            weights: vec![1.5, 2.0, 2.5, 3.25, 0.5],
+        },
     ];
     let constraints: Vec<Constraint> =
-        constraints.into_iter().filter(|constraint| kept(&constraint.rule())).collect();
+        constraints.into_iter().filter(|constraint| solver.keeps(constraint.rule())).collect();
     let mut cases: Vec<Vec<Constraint>> = constraints.iter().map(|one| vec![one.clone()]).collect();
     cases.push(constraints);
     let free = Layout::free(9);
     let grouped = Layout::with_groups(9, vec![0..3, 4..9]).expect("valid groups");
-    let layouts = if kept(&Rule::Groups) { vec![free, grouped] } else { vec![free] };
+    let layouts = if solver.keeps(Rule::Groups) { vec![free, grouped] } else { vec![free] };
     for layout in layouts {
         for case in &cases {
             let layout = layout.clone().with_constraints(case.clone()).expect("valid constraints");
             let problem = || Problem::new(objective()).with_layout(&layout);
             let exact = minimum(&problem());
-            check_solver_on(make, &problem, Some(exact));
+            examine_on(make, &problem, Some(exact), findings)?;
             // A start that breaks every rule.
             let mut starts = BitMatrix::new(9);
             starts.push(&[true; 9]);
-            check_solver_on(make, &|| problem().with_starts(starts.clone()), Some(exact));
+            examine_on(make, &|| problem().with_starts(starts.clone()), Some(exact), findings)?;
         }
     }
+    Some(())
 }
 
-fn check_solver_on<S: Solver>(
-    make: &impl Fn() -> S,
+fn minimize<S: Solver>(
+    solver: &mut S,
+    problem: &Problem,
+    seed: u64,
+    findings: &mut Findings<'_>,
+) -> Option<Answer> {
+    let what = format!("minimize() of a problem of {} bits", problem.dimension());
+    findings.call(&what, || solver.minimize(problem, seed))
+}
+
+fn examine_on<S: Solver>(
+    make: &impl Fn() -> Result<S>,
     problem: &impl Fn() -> Problem,
     exact: Option<f64>,
-) -> Answer {
-    let minimize = |solver: &mut S, seed| {
-        solver.minimize(&problem(), seed).unwrap_or_else(|error| panic!("minimize: {error}"))
+    findings: &mut Findings<'_>,
+) -> Option<()> {
+    let mut solver = findings.call("making it", make)?;
+    let answer = minimize(&mut solver, &problem(), 7, findings)?;
+    let checked = match problem().check(&answer) {
+        Ok(checked) => checked,
+        Err(error) => {
+            findings.note("length", || error.to_string());
+            return None;
+        }
     };
-    let mut solver = make();
-    let answer = minimize(&mut solver, 7);
-    let problem = problem();
-    let checked = problem.check(&answer).unwrap_or_else(|error| panic!("{error}"));
-    if let Some(flaw) = checked.flaws().first() {
-        panic!("{flaw}");
+    for flaw in checked.flaws() {
+        let promise = match flaw {
+            Flaw::Value { .. } => "value",
+            Flaw::Bound { .. } | Flaw::BoundNotANumber => "bound",
+            Flaw::Group { .. } => "groups",
+            Flaw::Constraint(_) => "constraints",
+        };
+        findings.note(promise, || flaw.to_string());
     }
-    if save(&solver).is_none() {
-        assert_eq!(answer, minimize(&mut solver, 7), "asked twice with one seed, it gave two answers");
+    // To the bit: a value that is not a number is the same as itself.
+    let same = |one: &Answer, two: &Answer| format!("{one:?}") == format!("{two:?}");
+    if findings.call("save()", || solver.save())?.is_none() {
+        let again = minimize(&mut solver, &problem(), 7, findings)?;
+        findings.ensure("determinism", same(&answer, &again), || {
+            "asked twice with one seed, it gave two answers".to_owned()
+        });
     }
-    assert_eq!(
-        answer,
-        minimize(&mut make(), 7),
-        "made again and asked with the same seed, it gave another answer"
-    );
+    let mut other = findings.call("making it", make)?;
+    let again = minimize(&mut other, &problem(), 7, findings)?;
+    findings.ensure("determinism", same(&answer, &again), || {
+        "made again and asked with the same seed, it gave another answer".to_owned()
+    });
     if let (Some(bound), Some(exact)) = (checked.bound(), exact) {
         let scale = 1.0 + checked.value().abs();
-        assert!(bound <= exact + 1e-9 * scale, "the bound {bound} is above the minimum {exact}");
+        findings.ensure("bound", bound <= exact + 1e-9 * scale, || {
+            format!("the bound {bound} is above the minimum {exact}")
+        });
     }
-    answer
+    Some(())
 }
 
 /// A state taken at any time goes on as the original does, and so does a solver that solves all problems again.
-fn check_state<S: Solver>(make: &impl Fn() -> S) {
-    let garbage = make().restore(b"not a state");
-    assert!(garbage.is_err(), "restore() took bytes that are no state");
+fn examine_state<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findings<'_>) -> Option<()> {
+    let mut original = findings.call("making it", make)?;
+    let garbage = original.restore(b"not a state");
+    findings.ensure("state", garbage.is_err(), || "restore() took bytes that are no state".to_owned());
+    let quadratic = original.takes(AcquisitionKind::Quadratic);
     let problem = |step: u64| -> Problem {
         let n = [6, 6, 6, 9, 6][step as usize % 5];
-        let objective = match make().takes(AcquisitionKind::Quadratic) {
+        let objective = match quadratic {
             true => random_quadratic(&mut rng(step), n).into(),
             false => Acquisition::General(Arc::new(Parity(n))),
         };
@@ -121,38 +189,39 @@ fn check_state<S: Solver>(make: &impl Fn() -> S) {
         starts.push(&Layout::free(n).random(&mut rng(step)));
         Problem::new(objective).with_starts(starts)
     };
-    let solve = |solver: &mut S, step: u64| {
-        solver.minimize(&problem(step), step).unwrap_or_else(|error| panic!("minimize: {error}"))
-    };
-    let (mut original, mut used) = (make(), make());
-    solve(&mut used, 100);
+    let mut original = findings.call("making it", make)?;
+    let mut used = findings.call("making it", make)?;
+    minimize(&mut used, &problem(100), 100, findings)?;
     for step in 0..10 {
-        let state = save(&original);
-        let expected = solve(&mut original, step);
-        let mut replayed = make();
-        (0..step).for_each(|earlier| drop(solve(&mut replayed, earlier)));
-        assert_eq!(
-            solve(&mut replayed, step),
-            expected,
-            "solving the same problems again, it gave another answer"
-        );
-        assert_eq!(
-            save(&original).is_some(),
-            state.is_some(),
-            "save() gave a state before a problem or after it, and not both"
-        );
+        let state = findings.call("save()", || original.save())?;
+        let expected = minimize(&mut original, &problem(step), step, findings)?;
+        let mut replayed = findings.call("making it", make)?;
+        for earlier in 0..step {
+            minimize(&mut replayed, &problem(earlier), earlier, findings)?;
+        }
+        let again = minimize(&mut replayed, &problem(step), step, findings)?;
+        findings.ensure("determinism", again == expected, || {
+            "solving the same problems again, it gave another answer".to_owned()
+        });
+        let after = findings.call("save()", || original.save())?;
+        findings.ensure("state", after.is_some() == state.is_some(), || {
+            "save() gave a state before a problem or after it, and not both".to_owned()
+        });
         let Some(state) = state else { continue };
         // Restored into one that was just made, and into one with a past of its own.
-        for mut restored in [make(), std::mem::replace(&mut used, make())] {
-            restored.restore(&state).unwrap_or_else(|error| panic!("restore() of its own state: {error}"));
-            assert_eq!(solve(&mut restored, step), expected, "restored, it gave another answer");
+        let made = findings.call("making it", make)?;
+        let fresh = findings.call("making it", make)?;
+        for mut restored in [made, std::mem::replace(&mut used, fresh)] {
+            if let Err(error) = restored.restore(&state) {
+                findings.note("state", || format!("restore() of its own state: {error}"));
+                return None;
+            }
+            let answer = minimize(&mut restored, &problem(step), step, findings)?;
+            findings.ensure("state", answer == expected, || "restored, it gave another answer".to_owned());
             used = restored;
         }
     }
-}
-
-fn save(solver: &impl Solver) -> Option<Vec<u8>> {
-    solver.save().unwrap_or_else(|error| panic!("save(): {error}"))
+    Some(())
 }
 
 /// A function that no quadratic one equals: −1 for odd parity, with a slope that makes the minimum unique.

@@ -23,6 +23,18 @@ pub struct Evaluation {
     pub give_up_after: usize,
     /// How many bytes a trial's process may hold.
     pub memory: Option<u64>,
+    /// Whether a point of a noisy objective may be evaluated again. One whose values are always the same never is.
+    pub again: bool,
+    /// How many values a point's value is the mean of.
+    pub repeat: usize,
+}
+
+impl Evaluation {
+    /// How long the evaluation of a point may take with all its repetitions.
+    pub fn limit(&self) -> Option<Duration> {
+        let repeat = u32::try_from(self.repeat).unwrap_or(u32::MAX);
+        self.timeout.map(|limit| limit.saturating_mul(repeat))
+    }
 }
 
 /// What becomes of a trial after a failed evaluation.
@@ -35,7 +47,7 @@ pub enum OnFailure {
 }
 
 /// The keys of `evaluation`.
-const KEYS: &[&str] = &["timeout", "retries", "on-failure", "give-up-after", "memory"];
+const KEYS: &[&str] = &["timeout", "retries", "on-failure", "give-up-after", "memory", "again", "repeat"];
 
 /// No evaluation is tried more often than this.
 const MOST_RETRIES: u64 = 1000;
@@ -46,7 +58,7 @@ const GIVE_UP_AFTER: usize = 10;
 impl Default for Evaluation {
     fn default() -> Self {
         let (on_failure, give_up_after) = (OnFailure::Skip, GIVE_UP_AFTER);
-        Self { timeout: None, retries: 1, on_failure, give_up_after, memory: None }
+        Self { timeout: None, retries: 1, on_failure, give_up_after, memory: None, again: true, repeat: 1 }
     }
 }
 
@@ -60,9 +72,15 @@ impl Serialize for Evaluation {
         let timeout = self.timeout.map(|limit| in_units(limit.as_millis(), &TIMES));
         let memory = self.memory.map(|bytes| in_units(bytes.into(), &SIZES));
         let mut keys = json!({ "timeout": timeout, "retries": self.retries, "on-failure": on_failure, "memory": memory });
-        // Left out where it is the default, so that plans from before there was the key keep their hash.
+        // Left out where they are the default, so that plans from before there were these keys keep their hash.
         if self.give_up_after != GIVE_UP_AFTER {
             keys["give-up-after"] = self.give_up_after.into();
+        }
+        if !self.again {
+            keys["again"] = false.into();
+        }
+        if self.repeat != 1 {
+            keys["repeat"] = self.repeat.into();
         }
         keys.serialize(serializer)
     }
@@ -102,6 +120,8 @@ impl Key for Evaluation {
                 None
             }
         });
+        let repeat = get("repeat")
+            .map_or(Some(default.repeat), |value| reader.count(value, "repeat", &path.join("repeat")));
         let give_up_after = get("give-up-after").map_or(Some(default.give_up_after), |value| {
             let read = value.as_u64().and_then(|count| usize::try_from(count).ok());
             let read = read.filter(|count| (1..=MOST).contains(count));
@@ -119,6 +139,13 @@ impl Key for Evaluation {
             }
             read
         });
+        let again = get("again").map_or(Some(default.again), |value| {
+            let again = value.as_bool();
+            if again.is_none() {
+                reader.wrong_value("again", &path.join("again"), "must be true or false");
+            }
+            again
+        });
         // An absent limit is none; one that cannot be read is a mistake.
         if timeout == Some(None) || memory == Some(None) {
             return None;
@@ -129,6 +156,8 @@ impl Key for Evaluation {
             on_failure: on_failure?,
             give_up_after: give_up_after?,
             memory: memory.flatten(),
+            again: again?,
+            repeat: repeat?,
         })
     }
 
@@ -146,7 +175,12 @@ impl Key for Evaluation {
             "retries": described(retries, "How often a failed one is tried again; 1 by default."),
             "on-failure": described(on_failure, "Go on without the value (skip, the default), or end the trial."),
             "give-up-after": described(count_schema(), "A trial ends after this many failures in a row; 10 by default."),
+            "repeat": described(count_schema(), "How often each point is evaluated, each time with noise of its own: its value is the mean; 1 by default."),
             "memory": described(size, "How much memory a trial's process may hold, such as 2GB; no limit by default."),
+            "again": described(
+                json!({ "type": "boolean", "default": true }),
+                "Whether a point of a noisy objective may be proposed again; one that is not noisy never proposes a point twice."
+            ),
         });
         described(
             json!({ "type": "object", "properties": properties, "additionalProperties": false }),
@@ -228,12 +262,12 @@ mod tests {
     #[test]
     fn what_a_plan_writes_is_what_it_reads() {
         assert_eq!(read("{}"), Ok(Evaluation::default()));
-        let text = "{ timeout: 1.5h, retries: 0, on-failure: stop, give-up-after: 3, memory: 100MiB }";
+        let text = "{ timeout: 1.5h, retries: 0, on-failure: stop, give-up-after: 3, memory: 100MiB, again: false, repeat: 4 }";
         let evaluation = read(text).unwrap();
-        assert_eq!((evaluation.retries, evaluation.give_up_after), (0, 3));
+        assert_eq!((evaluation.retries, evaluation.give_up_after, evaluation.repeat), (0, 3, 4));
         assert_eq!(evaluation.on_failure, OnFailure::Stop);
         let plain = serde_json::to_value(Evaluation::default()).unwrap();
-        assert_eq!(plain.get("give-up-after"), None, "older plans keep their hash");
+        assert_eq!(plain.get("give-up-after").or(plain.get("repeat")), None, "older plans keep their hash");
         for evaluation in [evaluation, Evaluation::default()] {
             assert_eq!(read(&serde_json::to_string(&evaluation).unwrap()), Ok(evaluation));
         }
@@ -241,9 +275,8 @@ mod tests {
 
     #[test]
     fn every_mistake_is_told_at_once() {
-        let text =
-            "{ timeout: soon, retries: -1, on-failure: cry, give-up-after: 0, memory: 12, colour: red }";
+        let text = "{ timeout: soon, retries: -1, on-failure: cry, give-up-after: 0, memory: 12, colour: red, again: 2, repeat: 0 }";
         let mistakes = read(text).unwrap_err();
-        assert_eq!(mistakes.len(), 6, "{mistakes:?}");
+        assert_eq!(mistakes.len(), 8, "{mistakes:?}");
     }
 }

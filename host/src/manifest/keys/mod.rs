@@ -5,12 +5,16 @@
 
 pub mod benchmark;
 pub mod budget;
+pub mod constraints;
 pub mod encoder;
 pub mod evaluation;
+pub mod folder;
+pub mod initial;
 pub mod methods;
 pub mod name;
 pub mod penalty;
 pub mod plugin_directories;
+pub mod recommend;
 pub mod relabel;
 pub mod seeds;
 pub mod sweep;
@@ -113,6 +117,15 @@ manifest! {
         budget: budget::Budget,
         penalty: penalty::Penalty,
         evaluation: evaluation::Evaluation,
+        /// Left out where there are none, so that plans from before there was the key keep their hash.
+        #[serde(skip_serializing_if = "constraints::Constraints::is_empty")]
+        constraints: constraints::Constraints,
+        /// Left out where nothing is said, so that plans from before there was the key keep their hash.
+        #[serde(skip_serializing_if = "initial::Initial::is_default")]
+        initial: initial::Initial,
+        /// The same.
+        #[serde(skip_serializing_if = "recommend::Recommend::is_default")]
+        recommend: recommend::Recommend,
         /// Left out where it is off, so that plans from before there was the key keep their hash.
         #[serde(skip_serializing_if = "relabel::Relabel::is_off")]
         relabel: relabel::Relabel,
@@ -126,6 +139,8 @@ manifest! {
         sweep: Vec<sweep::Axis> = sweep::Sweep,
         /// Folders of plugins, as written.
         plugin_directories: Vec<String> = plugin_directories::PluginDirectories,
+        /// What relative paths start from, as written; empty for the manifest's own folder.
+        folder: String = folder::Folder,
     }
 }
 

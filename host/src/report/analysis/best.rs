@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::recommended::{self, Recommendation};
 use super::settings::Setting;
 use super::trial::TrialRecord;
 
@@ -20,7 +21,10 @@ pub(crate) struct Found {
 pub(crate) struct Answer<'a> {
     pub setting: &'a Setting<'a>,
     pub method: &'a str,
+    /// Where the objective is noisy, the luckiest.
     pub best: Option<(&'a TrialRecord, &'a Found)>,
+    /// Where the objective is noisy, the point that is recommended.
+    pub recommended: Option<(&'a TrialRecord, &'a Recommendation)>,
 }
 
 /// One for each method and point of the sweep.
@@ -30,6 +34,7 @@ pub(crate) fn answers<'a>(settings: &'a [Setting<'a>]) -> impl Iterator<Item = A
             setting,
             method,
             best: best(setting, trials.iter().copied()),
+            recommended: recommended::best(setting, trials.iter().copied()),
         })
     })
 }
@@ -78,6 +83,9 @@ pub(crate) fn json(settings: &[Setting<'_>]) -> Json {
                     .collect::<Map<_, _>>()
                     .into()
             });
+        }
+        if let Some((trial, recommendation)) = answer.recommended {
+            row["recommended"] = recommended::json(trial, recommendation);
         }
         row
     };

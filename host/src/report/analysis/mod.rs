@@ -9,6 +9,7 @@ pub(super) mod learned;
 pub(super) mod listing;
 pub(super) mod model;
 pub(super) mod predicted;
+pub(super) mod recommended;
 pub(super) mod settings;
 pub(super) mod statistics;
 pub(super) mod summary;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::statistics::ranks;
 use super::trial::TrialRecord;
-use crate::record::TrialFiles;
+use crate::record::{Evaluation, TrialFiles};
 
 /// A proposal, what was expected of it, and what it gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,10 @@ const FEWEST: usize = 5;
 /// The predictions of a trial whose evaluations have a value.
 pub(crate) fn predicted(trial: &TrialFiles) -> Vec<Predicted> {
     let of = |prediction: &crate::record::asked::Prediction| {
-        let evaluation = trial.evaluations.get(prediction.evaluation.checked_sub(1)?)?;
+        let number = |evaluation: &Evaluation| evaluation.ended.evaluation == prediction.evaluation;
+        // Those of a round, and those that people make, end in any order.
+        let at = trial.evaluations.get(prediction.evaluation.checked_sub(1)?).filter(|at| number(at));
+        let evaluation = at.or_else(|| trial.evaluations.iter().find(|other| number(other)))?;
         let observed = evaluation.ended.value?;
         Some(Predicted { mean: prediction.mean, deviation: prediction.deviation, observed })
     };

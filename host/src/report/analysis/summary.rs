@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::predicted::{Calibration, calibration};
+use super::recommended;
 use super::settings::Setting;
 use super::statistics::{Interval, interval, mean, ranks};
 use super::trial::{SolverRecord, Sum, TrialRecord, Turn};
@@ -30,6 +31,9 @@ pub(crate) struct MethodSummary {
     /// The best total of each trial that finished.
     #[serde(rename = "final")]
     pub final_best: Spread,
+    /// What the trials recommend, where the objective is noisy: totals of points evaluated again, or else expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recommended: Option<Spread>,
     /// The 95 % interval of its mean.
     pub final_interval: Option<Interval>,
     /// The mean rank among the methods, 1 for the best, over seeds that all of them finished.
@@ -171,6 +175,7 @@ fn summary(setting: &Setting<'_>, method: &str, trials: &[&TrialRecord]) -> Meth
         maximize: setting.maximize(),
         final_interval: interval(&last),
         final_best: Spread::of(last),
+        recommended: recommended::spread(trials),
         mean_rank: None,
         best_at: (0..longest).map(best_at).collect(),
         regret: regret.filter(|values| !values.is_empty()).map(Spread::of),

@@ -10,6 +10,7 @@ use super::best::Found;
 use super::course::Course;
 use super::listing::{self, Listed};
 use super::predicted::{Predicted, predicted};
+use super::recommended::Recommendation;
 use crate::record::event::{Finished, Phase, Started};
 use crate::record::incident::Incident;
 use crate::record::{Evaluation, Step, TrialFiles};
@@ -43,8 +44,10 @@ pub(crate) struct TrialRecord {
     pub flaws: Vec<Flaw>,
     /// How it ended; `None` where it has not.
     pub finished: Option<Finished>,
-    /// The best evaluation so far.
+    /// The best evaluation so far; where the objective is noisy, the luckiest.
     pub found: Option<Found>,
+    /// What it recommends, where the objective is noisy.
+    pub recommendation: Option<Recommendation>,
     /// The names of variables and levels, where they are known.
     pub space: Option<Arc<Space>>,
     /// The followed solver, then the shadows.
@@ -192,7 +195,7 @@ impl TrialRecord {
         };
         Self {
             best_at: trial.evaluations.iter().map(|evaluation| evaluation.ended.best).collect(),
-            initial: trial.evaluations.iter().filter(|evaluation| evaluation.phase == Phase::Initial).count(),
+            initial: trial.evaluations.iter().filter(|evaluation| evaluation.phase != Phase::Search).count(),
             design: trial.design(),
             infeasible: without_value - failures.len(),
             failures,
@@ -205,6 +208,10 @@ impl TrialRecord {
             shadows: time(&|step| matches!(step, Step::Solve { followed: false, .. })),
             evaluate: time(&|step| matches!(step, Step::Evaluate { .. })),
             found: trial.best().and_then(found),
+            recommendation: trial
+                .recommended
+                .as_ref()
+                .map(|point| Recommendation::of(point, trial.started.maximize)),
             course: Course::of(&trial),
             predicted: predicted(&trial),
             listed: listing::of_trial(&trial, listed),
@@ -243,9 +250,10 @@ fn flaws(trial: &TrialFiles) -> Vec<Flaw> {
 fn turns(trial: &TrialFiles) -> Vec<Turn> {
     let mut turns = Vec::new();
     let best = |i: usize| trial.evaluations.get(i).map(|evaluation| evaluation.ended.best);
-    let search = trial.evaluations.iter().enumerate().filter(|(_, e)| e.phase == Phase::Search);
-    // The k-th proposal led to the k-th evaluation of the search.
-    for (problem, (i, evaluation)) in trial.problems.iter().zip(search) {
+    for (i, evaluation) in trial.evaluations.iter().enumerate() {
+        let Some(problem) = evaluation.problem.and_then(|problem| trial.problems.get(problem)) else {
+            continue;
+        };
         let Some(surrogate) = &problem.surrogate else { continue };
         let before = i.checked_sub(1).and_then(best).flatten();
         let improved = evaluation.ended.total.is_some() && evaluation.ended.best != before;

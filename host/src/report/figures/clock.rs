@@ -31,7 +31,7 @@ pub(super) fn draw(model: &Model<'_>, setting: &Setting<'_>, most: usize) -> Opt
     let series = timed.iter().filter_map(|(method, trials)| {
         let points: Vec<Value> = points(trials, kind, most)
             .into_iter()
-            .map(|value| Value { x: (value.x / seconds * 1e3).round() / 1e3, ..value })
+            .map(|value| Value { x: rounded(value.x / seconds, kind), ..value })
             .collect();
         (!points.is_empty()).then(|| Series { key: model.method(method), name: (*method).to_owned(), points })
     });
@@ -50,6 +50,12 @@ pub(super) fn draw(model: &Model<'_>, setting: &Setting<'_>, most: usize) -> Opt
         level: None,
     };
     (!lines.series.is_empty()).then(|| lines::draw(&lines))
+}
+
+/// A time to three digits after the point. A logarithmic axis has no 0.
+fn rounded(time: f64, kind: Kind) -> f64 {
+    let rounded = (time * 1e3).round() / 1e3;
+    if kind == Kind::Log { rounded.max(1e-3) } else { rounded }
 }
 
 fn is_timed(trial: &TrialRecord) -> bool {
@@ -97,4 +103,15 @@ fn points(trials: &[&TrialRecord], kind: Kind, most: usize) -> Vec<Value> {
         Some(Value { x: at, y: mean(&values)?, interval: interval(at) })
     };
     moments.iter().filter_map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_too_short_for_three_digits_stay_on_a_logarithmic_axis() {
+        assert_eq!((rounded(0.0001, Kind::Linear), rounded(0.0001, Kind::Log)), (0.0, 0.001));
+        assert_eq!((rounded(1.23456, Kind::Linear), rounded(1.23456, Kind::Log)), (1.235, 1.235));
+    }
 }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::Page;
 use crate::report::analysis::best::{Found, answers, best, names};
+use crate::report::analysis::recommended::{self, Recommendation};
 use crate::report::analysis::trial::TrialRecord;
 use crate::report::figures::svg::printable;
 use crate::text::number;
@@ -24,6 +25,7 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
                 h2 style="margin-top:4px" { "The best point found" }
                 @for setting in model.settings.iter().take(MOST_FIRST) {
                     @if several { h3 { (printable(&model.label(setting))) } }
+                    (recommended(recommended::best(setting, setting.trials()), &mut MOST_PAIRS.clone()))
                     @match best(setting, setting.trials()) {
                         Some((trial, found)) => (point(trial, found, &mut MOST_PAIRS.clone())),
                         None => p { "No evaluation has a value." },
@@ -49,6 +51,7 @@ pub(super) fn best_points(page: &Page<'_>) -> Markup {
             h2 { "The best point of each method" }
             @for row in &rows {
                 h3 { (printable(row.method)) @if several { ", " (printable(&model.label(row.setting))) } }
+                (recommended(row.recommended, &mut left))
                 @match row.best {
                     Some((trial, found)) => (point(trial, found, &mut left)),
                     None => p { "No evaluation has a value." },
@@ -61,19 +64,46 @@ pub(super) fn best_points(page: &Page<'_>) -> Markup {
     }
 }
 
+/// What is recommended where the objective is noisy; nothing where it is not.
+fn recommended(best: Option<(&TrialRecord, &Recommendation)>, left: &mut usize) -> Markup {
+    html! {
+        @if let Some((trial, recommendation)) = best {
+            p {
+                "Recommended: " b {
+                    (number(Some(recommendation.total)))
+                    @if let Some(error) = recommendation.again.standard_error { " ± " (number(Some(error))) }
+                }
+                @if recommendation.penalty != 0.0 { " (of that penalty " (number(Some(recommendation.penalty))) ")" }
+                " by " (printable(&trial.started.method)) ", seed " (trial.started.seed) ": " (recommendation.reason()) "."
+            }
+            (chips(recommended::point(trial, recommendation), left, &|| format!("levels {:?}", recommendation.levels)))
+            p class="muted" {
+                "The objective is noisy: the luckiest value of all evaluations, below, promises more than its point keeps."
+            }
+        }
+    }
+}
+
 /// Value, where it was found, and the point: in names where they are known, or in the objective's own description.
 fn point(trial: &TrialRecord, found: &Found, left: &mut usize) -> Markup {
     let described = || trial.finished.as_ref().and_then(|finished| finished.description.clone());
-    let pairs = names(trial, found);
-    let shown = pairs.as_ref().is_none_or(|pairs| pairs.len() <= *left);
-    *left = left.saturating_sub(pairs.as_ref().map_or(0, Vec::len));
     html! {
         p {
+            @if trial.recommendation.is_some() { "Luckiest value: " }
             b { (number(Some(found.total))) }
             @if found.penalty != 0.0 { " (value " (number(Some(found.value))) ", penalty " (number(Some(found.penalty))) ")" }
             " by " (printable(&trial.started.method)) ", seed " (trial.started.seed) ", evaluation " (found.evaluation)
             @if let Some(optimum) = trial.optimum() { "; the optimum of this instance is " (number(Some(optimum))) }
         }
+        (chips(names(trial, found), left, &|| described().unwrap_or_else(|| format!("levels {:?}", found.levels))))
+    }
+}
+
+/// A point in names where they are known and fit on the page, or else described.
+fn chips(pairs: Option<Vec<(&str, String)>>, left: &mut usize, described: &dyn Fn() -> String) -> Markup {
+    let shown = pairs.as_ref().is_none_or(|pairs| pairs.len() <= *left);
+    *left = left.saturating_sub(pairs.as_ref().map_or(0, Vec::len));
+    html! {
         @match pairs {
             Some(pairs) if shown => {
                 div class="chips" {
@@ -83,9 +113,7 @@ fn point(trial: &TrialRecord, found: &Found, left: &mut usize) -> Markup {
                 }
             }
             Some(_) => p class="muted" { "best.json has the point." },
-            None => p class="muted" {
-                (printable(&described().unwrap_or_else(|| format!("levels {:?}", found.levels))))
-            },
+            None => p class="muted" { (printable(&described())) },
         }
     }
 }

@@ -195,6 +195,9 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
     let flawed = summaries.iter().any(|summary| summary.flawed_answers > 0);
     let shadows = summaries.iter().any(|summary| summary.failed_shadows > 0);
     let experiments = summaries.iter().any(|summary| summary.experiment != first.experiment);
+    let recommended = summaries.iter().any(|summary| summary.recommended.is_some());
+    // Of a noisy objective, the best value that was seen is a lucky one.
+    let value = if recommended { "luckiest" } else { good_word(summaries) };
     // The best mean of each setting stands out.
     let best = |summary: &MethodSummary| {
         let peers = summaries
@@ -214,8 +217,9 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                         @if experiments { th class="left" { "experiment" } }
                         @for key in &keys { th title=(printable(key)) { (printable(&short_key(key, &keys))) } }
                         th { "trials" }
-                        th { (good_word(summaries)) " value, mean" }
+                        th { (value) " value, mean" }
                         th { "95 % interval" } th { "median" }
+                        @if recommended { th { "recommended, mean ± s.e." } }
                         @if ranks { th { "mean rank" } }
                         @if regret { th { "regret, mean" } }
                         @if failed { th { "failed evaluations" } }
@@ -238,6 +242,12 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                             td { (number(summary.final_best.mean)) }
                             td { (interval(summary.final_interval)) }
                             td { (number(summary.final_best.median)) }
+                            @if recommended {
+                                td {
+                                    (number(summary.recommended.and_then(|spread| spread.mean)))
+                                    @if let Some(error) = summary.recommended.and_then(|spread| spread.standard_error) { " ± " (number(Some(error))) }
+                                }
+                            }
                             @if ranks { td { (summary.mean_rank.map_or("–".to_owned(), |rank| format!("{rank:.2}"))) } }
                             @if regret { td { (number(summary.regret.and_then(|regret| regret.mean))) } }
                             @if failed { td { (summary.failed_evaluations) } }

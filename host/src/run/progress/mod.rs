@@ -165,7 +165,11 @@ impl Progress {
         match message {
             Message::Begins(step) => self.doing(id, step),
             Message::Advanced { evaluation, best } => self.evaluated(id, *evaluation, *best),
-            Message::Alive | Message::At(_) | Message::Failed { .. } | Message::Ended(_) => {}
+            Message::Alive
+            | Message::At(_)
+            | Message::Evaluated { .. }
+            | Message::Failed { .. }
+            | Message::Ended(_) => {}
         }
     }
 

@@ -1,4 +1,7 @@
 plugin_api::options! {
-    /// Nothing: the space says it all.
-    pub(crate) struct Options {}
+    /// What a manifest may set.
+    pub(crate) struct Options {
+        /// Whether the first of three or more levels has no bit: k − 1 bits for k levels, of which at most one is set.
+        pub(crate) reference: bool = false,
+    }
 }

@@ -5,7 +5,10 @@ use std::collections::BinaryHeap;
 
 use plugin_api::{Bits, Quadratic, Result, Rng};
 use shared_cuts::{Grid, Reduced, magnitude, roof_dual_while};
-use shared_semidefinite::{Spins, lower_bound_while, relax};
+use shared_rules::{Partial, Rules, Sum};
+use shared_semidefinite::{Spins, lower_bound_while, relax, relax_within};
+
+use crate::enumerate::least;
 
 /// What may be left between the value and the bound of a proven point, of the size of the function.
 const CLOSED: f64 = 1e-9;
@@ -14,6 +17,8 @@ const LEAST_BITS_OF_RELAXATION: usize = 12;
 /// The relaxation is solved once a sweep gains no more than this part of its value.
 const TOLERANCE: f64 = 1e-5;
 const MOST_SWEEPS: u64 = 50;
+/// Up to this many free bits, a part in which rules are left is tried point by point.
+const MOST_BITS_TO_TRY: usize = 11;
 
 /// Whether a point of this value is proven by this bound: what is left between them is 1e-9 of what the point gains
 /// over no bits set, or of a hundredth of all coefficients' sizes (`size`), where that is more.
@@ -38,6 +43,8 @@ struct Node {
 /// A search that always goes on where the bound is lowest, so that the bound of the whole rises all the time.
 pub struct Tree<'f> {
     f: &'f Quadratic,
+    /// None where every point is allowed.
+    rules: Option<&'f Rules>,
     grid: Option<Grid>,
     size: f64,
     open: BinaryHeap<Node>,
@@ -52,6 +59,7 @@ impl<'f> Tree<'f> {
     pub fn new(f: &'f Quadratic, bits: Bits) -> Self {
         Self {
             f,
+            rules: None,
             grid: Grid::of(f),
             size: magnitude(f) - f.constant().abs(),
             open: BinaryHeap::new(),
@@ -61,12 +69,17 @@ impl<'f> Tree<'f> {
         }
     }
 
+    /// The tree of the points that keep the rules, of which `bits` is known.
+    pub fn within(f: &'f Quadratic, rules: &'f Rules, bits: Bits) -> Self {
+        Self { rules: Some(rules).filter(|rules| !rules.is_empty()), ..Self::new(f, bits) }
+    }
+
     /// The best point so far, with its value.
     pub fn best(&self) -> (f64, &Bits) {
         (self.best.0, &self.best.1)
     }
 
-    /// Makes `bits` known, which may be better than the best so far.
+    /// Makes `bits` known, which may be better than the best so far, and keep the rules.
     pub fn offer(&mut self, bits: &Bits) {
         let value = self.f.value(bits);
         if value < self.best.0 {
@@ -127,6 +140,21 @@ impl<'f> Tree<'f> {
         rng: &mut Rng,
         more: &dyn Fn() -> bool,
     ) -> Result<()> {
+        if let Some(rules) = self.rules {
+            let mut decided = Partial::from_rules(rules);
+            if !fixed.iter().enumerate().all(|(bit, value)| value.is_none_or(|value| decided.set(bit, value)))
+            {
+                // No point of the part keeps the rules.
+                self.nodes += 1;
+                return Ok(());
+            }
+            fixed = decided.values().to_vec();
+            let sums = rules.rest(&fixed);
+            // Without rules that are still open, it is a part like any other.
+            if !sums.is_empty() {
+                return self.look_within(rules, decided, &sums, bound, slack, rng, more);
+            }
+        }
         let number = self.nodes;
         self.nodes += 1;
         let raised = |grid: &Option<Grid>, bound: f64| grid.as_ref().map_or(bound, |grid| grid.raise(bound));
@@ -161,16 +189,68 @@ impl<'f> Tree<'f> {
             self.closed = self.closed.min(bound);
             return Ok(());
         }
-        // The most undecided bit of the relaxation, or the one that most depends on.
-        let weight =
-            |k: usize| (0..g.dimension()).filter(|&l| l != k).map(|l| g.pair(k, l).abs()).sum::<f64>();
-        let rank = |k: usize| open_bits.as_ref().map_or_else(|| weight(k), |bits| -(bits[k] - 0.5).abs());
-        let first = (0..g.dimension()).map(|k| (rank(k), k)).reduce(|a, b| if b.0 > a.0 { b } else { a });
-        let (_, k) = first.expect("a free bit");
-        let split = rest.place(k);
+        let split = rest.place(most_undecided(g, open_bits.as_deref()));
         self.open.push(Node { fixed, bound, slack, split, number });
         Ok(())
     }
+
+    /// Looks at a part in which rules are left. What the roof dual fixes is the best without them, and proves nothing here.
+    #[expect(clippy::too_many_arguments, reason = "what is known of the part, and what to look with")]
+    fn look_within(
+        &mut self,
+        rules: &Rules,
+        mut decided: Partial<'_>,
+        sums: &[Sum],
+        bound: f64,
+        slack: f64,
+        rng: &mut Rng,
+        more: &dyn Fn() -> bool,
+    ) -> Result<()> {
+        let number = self.nodes;
+        self.nodes += 1;
+        let fixed = decided.values().to_vec();
+        let rest = Reduced::new(self.f, fixed.clone());
+        let g = &rest.function;
+        let free: Vec<usize> = (0..g.dimension()).map(|k| rest.place(k)).collect();
+        // The values of `g`, and of what is folded into it, are those of `f` but for rounding.
+        let slack = slack.max(rounding(self.f, self.size));
+        let raised = |grid: &Option<Grid>, bound: f64| grid.as_ref().map_or(bound, |grid| grid.raise(bound));
+        if g.dimension() <= MOST_BITS_TO_TRY {
+            if let Some((value, bits)) = least(g, rules, &mut decided, &free) {
+                self.offer(&bits);
+                self.closed = self.closed.min(bound.max(raised(&self.grid, (value - slack).next_down())));
+            }
+            return Ok(());
+        }
+        let (mut bound, mut open_bits) = (bound, None);
+        if more() {
+            let found = relax_within(g, sums, TOLERANCE, rng, |sweeps| sweeps < 2 * MOST_SWEEPS && more())?;
+            if let Some(proven) = found.lower_bound_while(more) {
+                bound = bound.max(raised(&self.grid, (proven - slack).next_down()));
+            }
+            open_bits = Some(found.relaxation.relaxed_bits());
+        }
+        if self.suffices(bound) {
+            self.closed = self.closed.min(bound);
+            return Ok(());
+        }
+        let split = free[most_undecided(g, open_bits.as_deref())];
+        self.open.push(Node { fixed, bound, slack, split, number });
+        Ok(())
+    }
+}
+
+/// The most undecided bit of the relaxation, or the one that most depends on.
+fn most_undecided(g: &Quadratic, open_bits: Option<&[f64]>) -> usize {
+    let weight = |k: usize| (0..g.dimension()).filter(|&l| l != k).map(|l| g.pair(k, l).abs()).sum::<f64>();
+    let rank = |k: usize| open_bits.map_or_else(|| weight(k), |bits| -(bits[k] - 0.5).abs());
+    let first = (0..g.dimension()).map(|k| (rank(k), k)).reduce(|a, b| if b.0 > a.0 { b } else { a });
+    first.expect("a free bit").1
+}
+
+/// What rounding may do to sums of all coefficients of `f` with some bits fixed, one after the other or in any order.
+fn rounding(f: &Quadratic, size: f64) -> f64 {
+    (8 * f.dimension() + 16) as f64 * f64::EPSILON * (size + f.constant().abs())
 }
 
 impl Ord for Node {
@@ -214,6 +294,52 @@ mod tests {
             last = tree.bound();
         }
         tree
+    }
+
+    #[test]
+    fn under_rules_the_bound_rises_to_the_least_value_that_keeps_them_and_never_above() {
+        for number in 0..400 {
+            let problem = golden_constrained::problem(number);
+            let f = problem.quadratic().unwrap();
+            let rules = Rules::of(problem.layout()).unwrap();
+            let exact = minimum(&problem);
+            let rng = &mut rng(number);
+            let start = rules.random(rng).unwrap();
+            let mut tree = Tree::within(f, &rules, start);
+            while !tree.is_done() {
+                tree.step(u64::MAX, rng).unwrap();
+                assert!(tree.bound() <= exact, "{number}: {} above {exact}", tree.bound());
+            }
+            assert!(rules.admit(tree.best().1));
+            let room = 1e-9 * f.magnitude() + 1e-300;
+            assert!((tree.best().0 - exact).abs() <= room, "{number}");
+            assert!(exact - tree.bound() <= room, "{number}");
+        }
+    }
+
+    #[test]
+    fn more_bits_than_can_be_tried_are_branched_on_under_rules() {
+        use plugin_api::{Constraint, Layout, Literal};
+        for seed in 0..20 {
+            let groups = (0..5).map(|g| 3 * g..3 * g + 3).collect();
+            let of = (0..18).step_by(2).map(|i| Literal::new(i, 1)).collect();
+            let layout = Layout::with_groups(18, groups)
+                .unwrap()
+                .with_constraints(vec![Constraint::AtMost { count: 3, of }])
+                .unwrap();
+            let f = random_quadratic(&mut rng(seed), 18);
+            let rules = Rules::of(&layout).unwrap();
+            let exact = minimum(&Problem::new(f.clone()).with_layout(&layout));
+            let rng = &mut rng(seed);
+            let mut tree = Tree::within(&f, &rules, rules.random(rng).unwrap());
+            let mut last = tree.bound();
+            while !tree.is_done() {
+                tree.step(u64::MAX, rng).unwrap();
+                assert!((last..=exact).contains(&tree.bound()), "{last}, {}, {exact}", tree.bound());
+                last = tree.bound();
+            }
+            assert!((tree.best().0 - exact).abs() < 1e-9 && rules.admit(tree.best().1));
+        }
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub struct Relaxation<'f> {
     f: &'f Quadratic,
     /// λ, one for each pair of `f` in the same order; without effect where the pair is not positive.
     parameters: Vec<f64>,
-    /// The linear terms of `f` and of its negative pairs.
+    /// The constant of `f`, and the linear terms of `f` and of its negative pairs.
+    constant: f64,
     linear: Vec<f64>,
     /// `linear` and the linear terms of the positive pairs.
     terminals: Vec<f64>,
@@ -51,8 +52,19 @@ impl<'f> Relaxation<'f> {
             linear.iter_mut().zip(row).for_each(|(term, capacity)| *term -= capacity);
         }
         let network = Network::new(n, capacities);
-        let rounding = rounding(f);
-        Self { f, parameters, terminals: linear.clone(), linear, relaxed: 0.0, network, rounding }
+        let (constant, rounding) = (f.constant(), rounding(f));
+        Self { f, parameters, terminals: linear.clone(), constant, linear, relaxed: 0.0, network, rounding }
+    }
+
+    /// Adds a linear function: from here on, all is about the sum of it and of what there was. `rounding` is the most by which
+    /// its values may be wrong.
+    pub fn add(&mut self, constant: f64, linear: &[f64], rounding: f64) {
+        self.constant += constant;
+        self.linear.iter_mut().zip(linear).for_each(|(term, added)| *term += added);
+        let size = constant.abs() + linear.iter().map(|added| added.abs()).sum::<f64>();
+        // Its coefficients are rounded when they are added, and then take part in the bound like those of `f`.
+        let now = self.constant.abs() + self.linear.iter().map(|term| term.abs()).sum::<f64>();
+        self.rounding += rounding + rounding_of(self.linear.len(), size) + f64::EPSILON * now;
     }
 
     /// Minimizes the relaxed function, starting from the flow of the cut before.
@@ -68,7 +80,7 @@ impl<'f> Relaxation<'f> {
         if !self.network.maximize_flow_while(more) {
             return None;
         }
-        let relaxed_minimum = self.f.constant() - self.relaxed + self.network.minimum();
+        let relaxed_minimum = self.constant - self.relaxed + self.network.minimum();
         let side = self.network.sink_side_while(more)?;
         Some(Cut { bits: side.into(), relaxed_minimum })
     }
@@ -113,7 +125,7 @@ impl<'f> Relaxation<'f> {
             excess[i] -= out;
         }
         let unmet: f64 = excess.iter().map(|excess| excess.min(0.0)).sum();
-        self.f.constant() - self.relaxed + unmet - self.rounding
+        self.constant - self.relaxed + unmet - self.rounding
     }
 
     fn update_terminals(&mut self) {
@@ -180,7 +192,11 @@ pub fn magnitude(f: &Quadratic) -> f64 {
 /// in `relaxed`), and takes part in at most 5n + 10 additions. An addition is wrong by at most ε/2 of its
 /// result. Products are not counted: a rounded a⁺λ is still between 0 and a⁺, which is all the proof needs.
 fn rounding(f: &Quadratic) -> f64 {
-    (8 * f.dimension() + 16) as f64 * f64::EPSILON * magnitude(f)
+    rounding_of(f.dimension(), magnitude(f))
+}
+
+fn rounding_of(n: usize, magnitude: f64) -> f64 {
+    (8 * n + 16) as f64 * f64::EPSILON * magnitude
 }
 
 #[cfg(test)]
@@ -276,6 +292,25 @@ mod tests {
                 assert!(relaxation.proven_bound() <= exact);
                 let cut = relaxation.cut();
                 assert_eq!(cut.bits, whole.bits);
+            }
+        }
+    }
+
+    #[test]
+    fn a_linear_function_can_be_added_again_and_again() {
+        for seed in 0..20 {
+            let f = random_quadratic(&mut rng(seed), 8);
+            let mut sum = f.clone();
+            let mut relaxation = Relaxation::new(&f, parameters(&f, seed));
+            for round in 0..5 {
+                let more = random_quadratic(&mut rng(100 * seed + round), 8);
+                sum.add_constant(more.constant());
+                (0..8).for_each(|i| sum.add_linear(i, more.linear()[i]));
+                relaxation.add(more.constant(), more.linear(), 0.0);
+                let (cut, fresh) = (relaxation.cut(), Relaxation::new(&sum, parameters(&f, seed)).cut());
+                assert!((cut.relaxed_minimum - fresh.relaxed_minimum).abs() < 1e-12);
+                assert!(relaxation.proven_bound() <= minimum(&Problem::new(sum.clone())));
+                assert!((cut.relaxed_minimum - relaxation.proven_bound()) < 1e-10);
             }
         }
     }

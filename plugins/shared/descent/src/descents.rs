@@ -19,7 +19,7 @@ pub fn batch(n: usize) -> usize {
 pub struct Descents<'a> {
     objective: &'a Acquisition,
     layout: &'a Layout,
-    /// Which rules count bits; none where exchanges are not wanted.
+    /// Which rules count or weigh bits; none where exchanges are not wanted.
     counting: Vec<&'a Constraint>,
     paths: Vec<Path>,
     /// The paths that still descend.
@@ -43,11 +43,15 @@ impl<'a> Descents<'a> {
         Self { objective, layout, counting: Vec::new(), paths, active, visited, asked: 0 }
     }
 
-    /// Where no single move gains, a move that breaks a rule of the sort "at most" or "exactly" is tried together with
-    /// every second move that mends it.
+    /// Where no single move gains, a move that breaks a rule of the sort "at most", "exactly" or "capacity" is tried
+    /// together with every second move that mends it.
     pub fn with_exchanges(mut self) -> Self {
-        let counts =
-            |rule: &&Constraint| matches!(rule, Constraint::AtMost { .. } | Constraint::Exactly { .. });
+        let counts = |rule: &&Constraint| {
+            matches!(
+                rule,
+                Constraint::AtMost { .. } | Constraint::Exactly { .. } | Constraint::Capacity { .. }
+            )
+        };
         self.counting = self.layout.constraints().iter().filter(counts).collect();
         self
     }

@@ -47,6 +47,17 @@ impl<'f> Landscape<'f> {
         self.slopes[to] - self.slopes[from] - self.pairs[from * self.slopes.len() + to]
     }
 
+    /// What turning over all of these different bits would gain.
+    pub fn gain(&self, bits: &[usize]) -> f64 {
+        let sign = |i: usize| if self.bits[i] { -1.0 } else { 1.0 };
+        let mut gain = 0.0;
+        for (k, &i) in bits.iter().enumerate() {
+            let before = bits[..k].iter().map(|&j| sign(j) * self.pairs[i * self.slopes.len() + j]);
+            gain += sign(i) * before.fold(self.slopes[i], |slope, a| slope + a);
+        }
+        gain
+    }
+
     /// Turns bit `i` over.
     pub fn flip(&mut self, i: usize) {
         self.bits.flip(i);
@@ -109,6 +120,7 @@ mod tests {
                     let mut there = there.clone();
                     there.flip(j);
                     assert!((landscape.swap_gain(i, j) - (f.value(&there) - f.value(&here))).abs() < 1e-12);
+                    assert!((landscape.gain(&[i, j]) - landscape.swap_gain(i, j)).abs() < 1e-12);
                 }
             }
             landscape.flip(rng.random_range(0..n));

@@ -18,7 +18,7 @@ pub struct Tenure {
 
 impl Tenure {
     /// The same, or the longest that leaves half of `n` bits free.
-    fn among(self, n: usize) -> Self {
+    pub(crate) fn among(self, n: usize) -> Self {
         let most = (n as u64).saturating_sub(1) / 2;
         Self { least: self.least.min(most), most: self.most.min(most) }
     }
@@ -208,7 +208,7 @@ fn add_row(
 }
 
 /// A number below `bound`, uniform for uniform words; 0 where the bound is 0.
-fn scaled(word: u32, bound: u64) -> u64 {
+pub(crate) fn scaled(word: u32, bound: u64) -> u64 {
     (u64::from(word) * bound) >> 32
 }
 

@@ -38,8 +38,17 @@ const WATCH: usize = 8;
 /// stored problems that need more than fifty. For ω < 1 the new vector stands nearer to the minimizer than
 /// the old one, so each step still descends. The error shrinks no faster than by ω a sweep; where it shrinks
 /// much slower, ω is too small and grows.
-pub fn relax(spins: &Spins, tolerance: f64, rng: &mut Rng, mut more: impl FnMut(u64) -> bool) -> Relaxation {
-    let mut vectors = random_vectors(spins.size(), rng);
+pub fn relax(spins: &Spins, tolerance: f64, rng: &mut Rng, more: impl FnMut(u64) -> bool) -> Relaxation {
+    relax_from(random_vectors(spins.size(), rng), spins, tolerance, more)
+}
+
+/// [`relax`] from given vectors.
+fn relax_from(
+    mut vectors: Vec<Vec<Lanes>>,
+    spins: &Spins,
+    tolerance: f64,
+    mut more: impl FnMut(u64) -> bool,
+) -> Relaxation {
     let mut gains = Vec::new();
     let mut overshoot = 0.0;
     let mut converged = false;
@@ -134,6 +143,11 @@ fn random_vectors(size: usize, rng: &mut Rng) -> Vec<Vec<Lanes>> {
 }
 
 impl Relaxation {
+    /// Goes on from these vectors, for another form of as many spins.
+    pub fn relax_again(self, spins: &Spins, tolerance: f64, more: impl FnMut(u64) -> bool) -> Self {
+        relax_from(self.vectors, spins, tolerance, more)
+    }
+
     /// How many coordinates each vector has.
     pub fn rank(&self) -> usize {
         self.vectors.len() * LANES

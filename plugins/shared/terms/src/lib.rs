@@ -4,25 +4,28 @@
 //! to second order, x₀x₁, x₀x₂, …, x₁x₂, …; to third, x₀x₁x₂, x₀x₁x₃, …, x₁x₂x₃, …. They are 0 or 1, so the list of
 //! those that are 1 says it all.
 
-use std::ops::Range;
+use plugin_api::Layout;
 
 /// Which terms there are for strings of `bits` bits.
 #[derive(Clone, Debug)]
 pub struct Terms {
     bits: usize,
     order: usize,
-    groups: Vec<Range<usize>>,
+    /// For each pair of bits, whether the rules keep the two from being set at once.
+    exclusive: Vec<bool>,
 }
 
 impl Terms {
-    /// The terms of up to `order` bits; of each group exactly one bit is set.
+    /// The terms of up to `order` bits of a layout.
     ///
     /// # Panics
     /// For another order than 1, 2 or 3, or more terms than a `u32` counts.
-    pub fn new(bits: usize, order: usize, groups: &[Range<usize>]) -> Self {
+    pub fn new(layout: &Layout, order: usize) -> Self {
+        let bits = layout.dimension();
         assert!((1..=3).contains(&order), "terms of order {order}");
         assert!(bits < [1 << 31, 1 << 16, 1 << 11][order - 1], "terms of {bits} bits");
-        Self { bits, order, groups: groups.to_vec() }
+        let exclusive = if order >= 2 { layout.exclusive_pairs() } else { Vec::new() };
+        Self { bits, order, exclusive }
     }
 
     /// How many bits there are.
@@ -69,17 +72,18 @@ impl Terms {
         terms
     }
 
-    /// Which terms are 0 whatever the point: those of two bits of one group.
+    /// Which terms are 0 whatever the point: those of two bits that the rules keep from being set at once, such as two of
+    /// one group. They need no coefficient.
     pub fn impossible(&self) -> Vec<bool> {
-        let mut impossible = vec![false; self.count()];
-        for group in self.groups.iter().filter(|_| self.order >= 2) {
-            for i in group.clone() {
-                for j in i + 1..group.end {
-                    impossible[self.pair(i, j)] = true;
-                    for m in (0..self.bits).filter(|&m| self.order >= 3 && m != i && m != j) {
-                        let (first, last) = (m.min(i), m.max(j));
-                        impossible[self.triple(first, i + j + m - first - last, last)] = true;
-                    }
+        let mut impossible = vec![false; self.bits];
+        impossible.extend(&self.exclusive);
+        impossible.resize(self.count(), false);
+        if self.order >= 3 {
+            let pairs = (0..self.bits).flat_map(|i| (i + 1..self.bits).map(move |j| (i, j)));
+            for ((i, j), _) in pairs.zip(&self.exclusive).filter(|(_, exclusive)| **exclusive) {
+                for m in (0..self.bits).filter(|&m| m != i && m != j) {
+                    let (first, last) = (m.min(i), m.max(j));
+                    impossible[self.triple(first, i + j + m - first - last, last)] = true;
                 }
             }
         }
@@ -152,6 +156,8 @@ pub fn add_at(values: &mut [f64], terms: &[u32], value: f64) {
 
 #[cfg(test)]
 mod tests {
+    use plugin_api::{Constraint, Literal};
+
     use super::*;
 
     #[test]
@@ -159,7 +165,7 @@ mod tests {
         for (order, groups) in
             [(1, vec![]), (2, vec![]), (3, vec![]), (3, vec![1..3, 4..6]), (2, vec![0..2, 2..6])]
         {
-            let terms = Terms::new(6, order, &groups);
+            let terms = Terms::new(&Layout::with_groups(6, groups).unwrap(), order);
             let impossible = terms.impossible();
             let mut found = 0;
             for (term, bits) in terms.possible() {
@@ -177,7 +183,7 @@ mod tests {
     fn a_linear_form_in_the_terms_is_the_quadratic_function() {
         // f(x) = 2x₀ − x₁ + 3x₂ + 5x₀x₁ − 7x₀x₂ + 11x₁x₂
         let coefficients = [2.0, -1.0, 3.0, 5.0, -7.0, 11.0];
-        let terms = Terms::new(3, 2, &[]);
+        let terms = Terms::new(&Layout::free(3), 2);
         for (mask, expected) in [0.0, 2.0, -1.0, 6.0, 3.0, -2.0, 13.0, 13.0].into_iter().enumerate() {
             let bits: Vec<bool> = (0..3).map(|i| mask >> i & 1 == 1).collect();
             assert_eq!(sum_at(&coefficients, &terms.of(&bits)), expected, "{bits:?}");
@@ -191,27 +197,33 @@ mod tests {
 
     #[test]
     fn first_order_terms_are_the_bits() {
-        let terms = Terms::new(4, 1, &[]);
+        let terms = Terms::new(&Layout::free(4), 1);
         assert_eq!((terms.count(), terms.of(&[true, false, false, true])), (4, vec![0, 3]));
         assert_eq!(terms.bits_and_pairs(vec![1.0; 4]), (vec![1.0; 4], vec![0.0; 6]));
-        assert_eq!(Terms::new(0, 2, &[]).count(), 0);
+        assert_eq!(Terms::new(&Layout::free(0), 2).count(), 0);
     }
 
     #[test]
-    fn only_pairs_inside_a_group_are_impossible() {
-        let impossible = Terms::new(4, 2, &[0..2, 2..4]).impossible();
+    fn pairs_inside_a_group_are_impossible_and_those_that_a_rule_excludes() {
+        let layout = Layout::with_groups(4, vec![0..2, 2..4]).unwrap();
+        let impossible = Terms::new(&layout, 2).impossible();
         let expected: Vec<usize> = vec![4, 9]; // x₀x₁ and x₂x₃
         assert_eq!((0..10).filter(|&k| impossible[k]).collect::<Vec<_>>(), expected);
+        let of = (0..3).map(|bit| Literal::new(bit, 1)).collect();
+        let layout = Layout::free(4).with_constraints(vec![Constraint::AtMost { count: 1, of }]).unwrap();
+        let impossible = Terms::new(&layout, 2).impossible();
+        // x₀x₁, x₀x₂ and x₁x₂
+        assert_eq!((0..10).filter(|&k| impossible[k]).collect::<Vec<_>>(), [4, 5, 7]);
     }
 
     #[test]
     fn third_order_terms_come_after_the_pairs_in_ascending_order() {
         for n in [3, 4, 7] {
-            let terms = Terms::new(n, 3, &[]);
+            let terms = Terms::new(&Layout::free(n), 3);
             assert_eq!(terms.of(&vec![true; n]), (0..terms.count() as u32).collect::<Vec<_>>());
         }
         // 5 bits and 10 pairs; the triples 012, 013, 014, 023, 024, 034, 123, 124, …
-        let terms = Terms::new(5, 3, &[0..2, 3..5]);
+        let terms = Terms::new(&Layout::with_groups(5, vec![0..2, 3..5]).unwrap(), 3);
         assert_eq!(
             (terms.count(), terms.of(&[false, true, true, false, true])),
             (25, vec![1, 2, 4, 9, 11, 13, 22])

@@ -18,7 +18,7 @@ mod shifted_log; // `auto`
 mod standard; // mean 0 and deviation 1
 mod warps; // the others
 
-use plugin_api::{Acquisition, Penalty};
+use plugin_api::{Acquisition, Bits, Error, Penalty, Result};
 
 pub use inverse::Inverse;
 pub use normal::normal_quantile;
@@ -43,6 +43,18 @@ plugin_api::options! {
         /// quartiles.
         Winsor,
     }
+}
+
+/// The squares of larger values, and sums of them, are not finite.
+const LARGEST_VALUE: f64 = 1e150;
+
+/// Refuses a value that a model cannot compute with.
+pub fn check_value(bits: &Bits, value: f64) -> Result<()> {
+    // A value that is not a number is not within either.
+    if (-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::new(format!("the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}")))
 }
 
 impl Values {
@@ -150,6 +162,18 @@ mod tests {
                 assert!(transformed.iter().all(|t| t.is_finite() && *t == transformed[0]), "{values:?}");
                 assert_eq!(transformed.len(), sample.len());
             }
+        }
+    }
+
+    #[test]
+    fn values_without_a_finite_square_are_refused() {
+        let bits: Bits = "10".parse().unwrap();
+        for value in [0.0, -1e150, 1e150, 5e-324] {
+            assert!(check_value(&bits, value).is_ok());
+        }
+        for (value, words) in [(f64::NAN, "NaN"), (1e300, "1e300"), (f64::NEG_INFINITY, "-inf")] {
+            let error = check_value(&bits, value).unwrap_err().to_string();
+            assert_eq!(error, format!("the value of 10 is {words}, not within ±1e150"));
         }
     }
 

@@ -11,8 +11,74 @@ use plugin_api::{Bits, Layout, Rng};
 
 use crate::landscape::Landscape;
 
+/// The moves between the points that a problem admits. A landscape is moved together with them.
+pub(crate) trait Moves {
+    /// A random point.
+    fn random(&mut self, rng: &mut Rng) -> Bits;
+
+    /// A point near `start`, or `start` itself.
+    fn near(&mut self, start: &[bool], rng: &mut Rng) -> Option<Bits>;
+
+    /// Goes to `bits`.
+    fn set(&mut self, landscape: &mut impl Landscape, bits: &Bits);
+
+    /// The sum of the squares of what moves would gain, and how many there are.
+    fn squared_gains(&mut self, landscape: &mut impl Landscape, rng: &mut Rng) -> (f64, u64);
+
+    /// Tries a move from every bit, and takes it with the probability of Metropolis: min(1, exp(−gain/temperature)).
+    /// Answers what the moves taken gained.
+    fn sweep(&mut self, landscape: &mut impl Landscape, temperature: f64, rng: &mut Rng) -> f64;
+
+    /// Takes every move that gains more than `least` below 0, once through all. Answers whether there was one.
+    fn descend(&mut self, landscape: &mut impl Landscape, least: f64) -> bool;
+}
+
+/// Whether a move of this gain is taken, given an exponential draw.
+pub(crate) fn takes(gain: f64, temperature: f64, draw: impl FnOnce() -> f64) -> bool {
+    // The probability that an exponential draw exceeds gain/temperature; beyond 40 it isn't worth the draw.
+    gain <= 0.0 || gain < 40.0 * temperature && gain < temperature * draw()
+}
+
+/// Where there are no rules but groups.
+pub(crate) struct Grouped<'l> {
+    layout: &'l Layout,
+    moves: Vec<Move>,
+}
+
+impl<'l> Grouped<'l> {
+    pub(crate) fn new(layout: &'l Layout) -> Self {
+        Self { layout, moves: moves(layout) }
+    }
+}
+
+impl Moves for Grouped<'_> {
+    fn random(&mut self, rng: &mut Rng) -> Bits {
+        self.layout.random(rng)
+    }
+
+    fn near(&mut self, start: &[bool], _rng: &mut Rng) -> Option<Bits> {
+        Some(start.into()).filter(|bits: &Bits| self.layout.keeps_groups(bits))
+    }
+
+    fn set(&mut self, landscape: &mut impl Landscape, bits: &Bits) {
+        landscape.set(bits);
+    }
+
+    fn squared_gains(&mut self, landscape: &mut impl Landscape, _rng: &mut Rng) -> (f64, u64) {
+        squared_gains(landscape, &self.moves)
+    }
+
+    fn sweep(&mut self, landscape: &mut impl Landscape, temperature: f64, rng: &mut Rng) -> f64 {
+        sweep(landscape, &self.moves, temperature, rng)
+    }
+
+    fn descend(&mut self, landscape: &mut impl Landscape, least: f64) -> bool {
+        descend(landscape, &self.moves, least)
+    }
+}
+
 /// What a sweep tries.
-pub(crate) enum Move {
+enum Move {
     /// To turn over a free bit.
     Flip(usize),
     /// To set another bit of a group, as often as it has others.
@@ -20,7 +86,7 @@ pub(crate) enum Move {
 }
 
 /// The moves between the points that `layout` admits.
-pub(crate) fn moves(layout: &Layout) -> Vec<Move> {
+fn moves(layout: &Layout) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut next = 0;
     for group in layout.groups() {
@@ -32,8 +98,7 @@ pub(crate) fn moves(layout: &Layout) -> Vec<Move> {
     moves
 }
 
-/// The sum of the squares of what each move would gain, and how many there are.
-pub(crate) fn squared_gains(landscape: &mut impl Landscape, moves: &[Move]) -> (f64, u64) {
+fn squared_gains(landscape: &mut impl Landscape, moves: &[Move]) -> (f64, u64) {
     let (mut sum, mut count) = (0.0, 0);
     let mut add = |gain: f64| {
         if gain.is_finite() {
@@ -53,13 +118,8 @@ pub(crate) fn squared_gains(landscape: &mut impl Landscape, moves: &[Move]) -> (
     (sum, count)
 }
 
-/// Tries every move once, and takes it with the probability of Metropolis: min(1, exp(−gain/temperature)).
-/// Answers what the moves taken gained.
-pub(crate) fn sweep(landscape: &mut impl Landscape, moves: &[Move], temperature: f64, rng: &mut Rng) -> f64 {
-    // The probability that an exponential draw exceeds gain/temperature; beyond 40 it isn't worth the draw.
-    let takes = |gain: f64, rng: &mut Rng| {
-        gain <= 0.0 || gain < 40.0 * temperature && gain < temperature * exponential(rng)
-    };
+fn sweep(landscape: &mut impl Landscape, moves: &[Move], temperature: f64, rng: &mut Rng) -> f64 {
+    let takes = |gain: f64, rng: &mut Rng| takes(gain, temperature, || exponential(rng));
     let mut gained = 0.0;
     for step in moves {
         match step {
@@ -90,8 +150,7 @@ pub(crate) fn sweep(landscape: &mut impl Landscape, moves: &[Move], temperature:
     gained
 }
 
-/// Takes every move that gains more than `least` below 0, once through all. Answers whether there was one.
-pub(crate) fn descend(landscape: &mut impl Landscape, moves: &[Move], least: f64) -> bool {
+fn descend(landscape: &mut impl Landscape, moves: &[Move], least: f64) -> bool {
     let mut moved = false;
     for step in moves {
         match step {

@@ -17,6 +17,9 @@ pub(crate) trait Landscape {
     /// What clearing bit `from` and setting bit `to` would gain; they are set and clear now.
     fn swap_gain(&mut self, from: usize, to: usize) -> f64;
 
+    /// What turning over all of these different bits would gain.
+    fn gain(&mut self, bits: &[usize]) -> f64;
+
     fn flip(&mut self, i: usize);
 }
 
@@ -35,6 +38,10 @@ impl Landscape for QuadraticLandscape<'_> {
 
     fn swap_gain(&mut self, from: usize, to: usize) -> f64 {
         QuadraticLandscape::swap_gain(self, from, to)
+    }
+
+    fn gain(&mut self, bits: &[usize]) -> f64 {
+        QuadraticLandscape::gain(self, bits)
     }
 
     fn flip(&mut self, i: usize) {
@@ -75,6 +82,16 @@ impl Landscape for GeneralLandscape<'_> {
         cleared + set
     }
 
+    fn gain(&mut self, bits: &[usize]) -> f64 {
+        let mut gain = 0.0;
+        for &i in bits {
+            gain += self.f.flip_gain(&self.bits, i);
+            self.bits.flip(i);
+        }
+        bits.iter().for_each(|&i| self.bits.flip(i));
+        gain
+    }
+
     fn flip(&mut self, i: usize) {
         self.bits.flip(i);
     }
@@ -112,6 +129,7 @@ mod tests {
                     let mut there = there.clone();
                     there.flip(j);
                     assert!((landscape.swap_gain(i, j) - (value(&there) - value(&here))).abs() < 1e-12);
+                    assert!((landscape.gain(&[j, i]) - (value(&there) - value(&here))).abs() < 1e-12);
                 }
             }
             assert_eq!(*landscape.bits(), here);

@@ -1,6 +1,7 @@
 //! Simulated annealing: single moves under geometric cooling, in several runs, each ended by a descent.
 //!
-//! It takes any function and keeps groups. The problem's work limit counts sweeps; a run that it leaves fewer
+//! It takes any function and keeps all rules: moves turn over a free bit, choose another bit of a group, or, where a single
+//! one would break a constraint, come with a random second one that mends it. The problem's work limit counts sweeps; a run that it leaves fewer
 //! than its options ask for cools faster.
 
 use plugin_api::{
@@ -11,10 +12,14 @@ mod anneal; // the algorithm, unaware of plugins
 mod landscape; // what moves gain, for quadratic functions and others
 mod options;
 mod runs;
+mod within; // moves under constraints
 
-use landscape::{GeneralLandscape, QuadraticLandscape};
+use anneal::Grouped;
+use landscape::{GeneralLandscape, Landscape, QuadraticLandscape};
 use options::Options;
 use runs::Limits;
+use shared_rules::Rules;
+use within::Within;
 
 export_solver!("annealing", |options: Options| options.checked().map(|options| Annealing { options }));
 
@@ -24,17 +29,9 @@ struct Annealing {
 
 impl Solver for Annealing {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
-        let rng = &mut rng(seed);
-        // From here on: thousands of bits take a while to make a landscape of.
-        let limits = Limits::new(problem);
         match problem.objective() {
-            Acquisition::Quadratic(f) => {
-                Ok(runs::minimize(&mut QuadraticLandscape::new(f), problem, limits, &self.options, rng))
-            }
-            Acquisition::General(f) => {
-                let landscape = &mut GeneralLandscape::new(f.as_ref());
-                Ok(runs::minimize(landscape, problem, limits, &self.options, rng))
-            }
+            Acquisition::Quadratic(f) => self.anneal(problem, || QuadraticLandscape::new(f), seed),
+            Acquisition::General(f) => self.anneal(problem, || GeneralLandscape::new(f.as_ref()), seed),
             other => Err(Error::new(format!("a {} function, which is not known here", other.kind()))),
         }
     }
@@ -44,7 +41,28 @@ impl Solver for Annealing {
     }
 
     fn keeps(&self, rule: Rule) -> bool {
-        rule == Rule::Groups
+        shared_rules::known(rule)
+    }
+}
+
+impl Annealing {
+    fn anneal<L: Landscape>(
+        &self,
+        problem: &Problem,
+        landscape: impl FnOnce() -> L,
+        seed: u64,
+    ) -> Result<Answer> {
+        let rng = &mut rng(seed);
+        // From here on: thousands of bits take a while to make a landscape of.
+        let limits = Limits::new(problem);
+        let landscape = &mut landscape();
+        if problem.constraints().is_empty() {
+            let moves = &mut Grouped::new(problem.layout());
+            return Ok(runs::minimize(landscape, moves, problem, limits, &self.options, rng));
+        }
+        let rules = Rules::of(problem.layout())?;
+        let moves = &mut Within::new(&rules, rng)?;
+        Ok(runs::minimize(landscape, moves, problem, limits, &self.options, rng))
     }
 }
 
@@ -52,6 +70,7 @@ impl Solver for Annealing {
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
+    use golden_constrained::{Promise, check};
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
     use plugin_api::{BitMatrix, Bits, Function, Layout, Quadratic, Stop};
     use std::sync::Arc;
@@ -65,6 +84,11 @@ mod tests {
     fn annealing_keeps_the_contract_of_solvers() {
         check_solver(|| Annealing { options: Options::default() });
         check_solver(|| Annealing { options: Options { sweeps: 1, restarts: 1, ..Options::default() } });
+    }
+
+    #[test]
+    fn points_keep_all_rules_of_random_problems() {
+        check(|| Annealing { options: Options::default() }, 4_000_000, Promise::Feasible);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use plugin_api::{Answer, Bits, Layout, Problem, Rng, Stop};
+use plugin_api::{Answer, Bits, Problem, Rng, Stop};
 
-use crate::anneal::{Move, descend, moves, squared_gains, sweep};
+use crate::anneal::Moves;
 use crate::landscape::Landscape;
 use crate::options::Options;
 
@@ -14,26 +14,25 @@ const SAMPLES: u64 = 5;
 /// The best point of all runs on `landscape`, which is that of the problem's objective.
 pub(crate) fn minimize(
     landscape: &mut impl Landscape,
+    moves: &mut impl Moves,
     problem: &Problem,
     mut limits: Limits,
     options: &Options,
     rng: &mut Rng,
 ) -> Answer {
-    let layout = problem.layout();
-    let moves = moves(layout);
-    let scale = typical_gain(landscape, layout, &moves, &mut limits, rng);
-    let first = problem.starts().rows().next().filter(|bits| layout.keeps_groups(bits));
-    let mut start = first.map_or_else(|| layout.random(rng), Bits::from);
+    let scale = typical_gain(landscape, moves, &mut limits, rng);
+    let first = problem.starts().rows().next().and_then(|bits| moves.near(bits, rng));
+    let mut start = first.unwrap_or_else(|| moves.random(rng));
     let mut best = (problem.objective().value(&start), start.clone());
     let mut runs = 0;
     while runs < options.restarts && limits.stop == Stop::Done {
         runs += 1;
-        run(landscape, &moves, &start, options, scale, &mut limits, rng);
+        run(landscape, moves, &start, options, scale, &mut limits, rng);
         let value = problem.objective().value(landscape.bits());
         if value < best.0 || best.0.is_nan() {
             best = (value, landscape.bits().clone());
         }
-        start = layout.random(rng);
+        start = moves.random(rng);
     }
     let (value, bits) = best;
     Answer::new(bits, value)
@@ -45,8 +44,7 @@ pub(crate) fn minimize(
 /// The root of the mean square of what moves gain at random points; 0 where the limits leave no time for it.
 fn typical_gain(
     landscape: &mut impl Landscape,
-    layout: &Layout,
-    moves: &[Move],
+    moves: &mut impl Moves,
     limits: &mut Limits,
     rng: &mut Rng,
 ) -> f64 {
@@ -55,10 +53,11 @@ fn typical_gain(
         if !limits.allow_sweep() {
             break;
         }
-        landscape.set(&layout.random(rng));
-        let (more, moves) = squared_gains(landscape, moves);
+        let bits = moves.random(rng);
+        moves.set(landscape, &bits);
+        let (more, tried) = moves.squared_gains(landscape, rng);
         sum += more;
-        count += moves;
+        count += tried;
     }
     if count == 0 { 0.0 } else { (sum / count as f64).sqrt() }
 }
@@ -66,14 +65,14 @@ fn typical_gain(
 /// Goes from `start` to the best point at the end of a sweep, and from there down.
 fn run(
     landscape: &mut impl Landscape,
-    moves: &[Move],
+    moves: &mut impl Moves,
     start: &Bits,
     options: &Options,
     scale: f64,
     limits: &mut Limits,
     rng: &mut Rng,
 ) {
-    landscape.set(start);
+    moves.set(landscape, start);
     let sweeps = options.sweeps.min(limits.left());
     let ratio = options.coldest / options.hottest;
     let cooling = libm::pow(ratio, 1.0 / sweeps.saturating_sub(1).max(1) as f64);
@@ -84,18 +83,18 @@ fn run(
         if !limits.allow_sweep() {
             break;
         }
-        gained += sweep(landscape, moves, temperature, rng);
+        gained += moves.sweep(landscape, temperature, rng);
         if gained < best.0 {
             best.0 = gained;
             best.1.copy_from_slice(landscape.bits());
         }
         temperature *= cooling;
     }
-    landscape.set(&best.1);
+    moves.set(landscape, &best.1);
     // A gain has to be more than rounding, or a descent might go round in circles.
     let least = 1e-12 * scale;
     for _ in 0..options.sweeps {
-        if !limits.allow_sweep() || !descend(landscape, moves, least) {
+        if !limits.allow_sweep() || !moves.descend(landscape, least) {
             break;
         }
     }

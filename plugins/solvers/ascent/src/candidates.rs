@@ -1,23 +1,18 @@
 //! Where to begin: random points, the neighbours of the best starts, and points a few moves away from the best.
 
 use plugin_api::rand::RngExt;
-use plugin_api::{BitMatrix, Bits, Error, Problem, Result, Rng};
+use plugin_api::{BitMatrix, Bits, Problem, Result, Rng};
 use shared_descent::make_move;
+use shared_rules::Rules;
 
 use crate::options::Options;
-
-/// Random points tried for each that is asked for, before rules count as too tight for random points.
-const TRIES: usize = 20;
 
 /// Points that the problem admits; at least one.
 pub(crate) fn candidates(problem: &Problem, options: &Options, rng: &mut Rng) -> Result<BitMatrix> {
     let mut points = BitMatrix::new(problem.dimension());
-    for _ in 0..TRIES * options.points {
-        if points.len() == options.points {
-            break;
-        }
-        push(problem, &mut points, &problem.layout().random(rng));
-    }
+    points.extend(&shared_rules::points(problem.layout(), options.points, rng)?);
+    let constrained = !problem.constraints().is_empty();
+    let rules = if constrained { Some(Rules::of(problem.layout())?) } else { None };
     let starts = || problem.starts().rows().filter(|start| problem.admits(start));
     for start in starts().take(options.neighbourhoods.max(1)) {
         points.push(start);
@@ -37,12 +32,12 @@ pub(crate) fn candidates(problem: &Problem, options: &Options, rng: &mut Rng) ->
             for _ in 0..rng.random_range(options.fewest_moves..=options.most_moves) {
                 make_move(&mut shaken, problem.groups(), rng.random_range(0..best.len()));
             }
-            push(problem, &mut points, &shaken);
+            match &rules {
+                None => points.push(&shaken),
+                // A few moves break most rules; the nearest point that keeps them is a few moves away, too.
+                Some(rules) => rules.near(&shaken, rng).into_iter().for_each(|near| points.push(&near)),
+            }
         }
-    }
-    if points.is_empty() {
-        let tried = TRIES * options.points;
-        return Err(Error::new(format!("none of {tried} random points and of the starts keeps all rules")));
     }
     Ok(points)
 }

@@ -33,7 +33,7 @@ pub(crate) fn minimize(problem: &Problem, options: &Options, rng: &mut Rng) -> R
     order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
     order.iter().for_each(|&i| best.see(values[i], points.row(i)));
 
-    let mut descents = Descents::new(problem.objective(), problem.layout());
+    let mut descents = Descents::new(problem.objective(), problem.layout()).with_exchanges();
     for &i in &order {
         if descents.count() < options.descents {
             descents.add(values[i], points.row(i).into());

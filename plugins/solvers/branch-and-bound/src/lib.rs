@@ -2,13 +2,18 @@
 //!
 //! A tabu search comes first; each part is bounded by the roof dual, which also fixes bits, and where that is not
 //! enough by the semidefinite relaxation. The problem's work limit counts parts.
+//!
+//! It keeps all rules, and its bound and its proof are for the points that keep them. The search moves among these points;
+//! a part has what follows from its bits by the rules decided too; the relaxation has the rules that are left folded in with
+//! multipliers, and small parts are tried point by point.
 
 use std::time::Instant;
 
-use plugin_api::{Answer, Bits, Error, Problem, Result, Solver, Stop, export_solver, rng};
+use plugin_api::{Answer, Bits, Error, Problem, Result, Rule, Solver, Stop, export_solver, rng};
 use shared_branching::Tree;
 use shared_cuts::magnitude;
 use shared_one_flip::{Search, Settings};
+use shared_rules::Rules;
 
 mod options;
 
@@ -37,13 +42,21 @@ impl Solver for BranchAndBound {
         let started = Instant::now();
         let in_time = || problem.time_limit().is_none_or(|limit| started.elapsed() < limit);
         let rng = &mut rng(seed);
-        let mut search = Search::new(f, Settings::of_dimension(n));
-        search.start_from(problem.starts().rows().next().map_or_else(|| Bits::zeros(n), Bits::from));
+        let rules = Rules::of(problem.layout())?;
+        let start = problem.starts().rows().next();
+        let mut search = match rules.is_empty() {
+            true => {
+                let mut search = Search::new(f, Settings::of_dimension(n));
+                search.start_from(start.map_or_else(|| Bits::zeros(n), Bits::from));
+                search
+            }
+            false => Search::within(f, &rules, start, Settings::under_rules(n), rng)?,
+        };
         while !search.is_done() && in_time() {
             search.walk_while(u64::MAX, rng, &in_time);
         }
         let (_, bits) = search.best().expect("the first point has a finite value");
-        let mut tree = Tree::new(f, bits.clone());
+        let mut tree = Tree::within(f, &rules, bits.clone());
         let most = problem.work_limit().unwrap_or(u64::MAX);
         let stop = loop {
             if tree.is_done() || tree.nodes() >= self.0.nodes {
@@ -64,12 +77,17 @@ impl Solver for BranchAndBound {
             .with_stop(stop);
         Ok(if tree.bound().is_finite() { answer.with_bound(tree.bound()) } else { answer })
     }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        shared_rules::known(rule)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
+    use golden_constrained::{Promise, check};
     use golden_instances::{biq_mac_up_to, instance, instances_up_to};
     use plugin_api::Quadratic;
     use plugin_api::testing::{check_solver, random_quadratic};
@@ -83,6 +101,12 @@ mod tests {
     fn branch_and_bound_keeps_the_contract_of_solvers() {
         check_solver(|| BranchAndBound(Options::default()));
         check_solver(|| BranchAndBound(Options { nodes: 2 }));
+    }
+
+    #[test]
+    fn minima_of_random_problems_with_rules_are_proven() {
+        check(|| BranchAndBound(Options::default()), 3_000_000, Promise::Proven);
+        check(|| BranchAndBound(Options { nodes: 1 }), 0, Promise::Feasible);
     }
 
     #[test]

@@ -1,16 +1,21 @@
 //! Certified: the roof dual and its persistencies, tabu search, the semidefinite bound, and branch and bound, until
 //! the answer is proven to be a minimum or all of them have done what they may. The answer carries the best bound.
 //!
+//! It keeps all rules. Where there are any, the search moves among the points that keep them, the semidefinite relaxation
+//! and branch and bound have them folded in with multipliers, and the bound is one on the least value among these points.
+//!
 //! The problem's work limit counts moves of the search; what is proven has a limit of its own, `nodes`.
 
 use std::time::Instant;
 
-use plugin_api::{Answer, Error, Problem, Result, Solver, export_solver, rng};
+use plugin_api::{Answer, Error, Problem, Result, Rule, Solver, export_solver, rng};
 use shared_cuts::magnitude;
+use shared_rules::Rules;
 
 #[doc(hidden)]
 pub mod options;
 mod portfolio; // the algorithm, unaware of plugins
+mod within; // the same under rules
 
 use options::Options;
 use portfolio::Limits;
@@ -32,7 +37,11 @@ impl Solver for Certified {
             deadline: problem.time_limit().map(|limit| (Instant::now(), limit)),
         };
         let start = problem.starts().rows().next();
-        let found = portfolio::minimize(f, start, &self.0, &limits, &mut rng(seed))?;
+        let (rules, rng) = (Rules::of(problem.layout())?, &mut rng(seed));
+        let found = match rules.is_empty() {
+            true => portfolio::minimize(f, start, &self.0, &limits, rng)?,
+            false => within::minimize(f, &rules, start, &self.0, &limits, rng)?,
+        };
         let answer = Answer::new(found.bits, found.value)
             .with_count("fixed", found.fixed)
             .with_count("walks", found.walks)
@@ -41,16 +50,21 @@ impl Solver for Certified {
             .with_stop(found.stop);
         Ok(if found.bound.is_finite() { answer.with_bound(found.bound) } else { answer })
     }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        shared_rules::known(rule)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
+    use golden_constrained::{Promise, check};
     use golden_instances::{biq_mac_up_to, instances_up_to};
     use plugin_api::rand::RngExt;
     use plugin_api::testing::{check_solver, minimum, random_quadratic};
-    use plugin_api::{BitMatrix, Bits, Quadratic, Stop};
+    use plugin_api::{BitMatrix, Bits, Layout, Quadratic, Stop};
     use std::time::Duration;
 
     fn minimize(problem: &Problem, seed: u64) -> Answer {
@@ -66,6 +80,31 @@ mod tests {
         check_solver(|| Certified(Options::default()));
         check_solver(|| Certified(Options { effort: 1, nodes: Some(1) }));
         check_solver(|| Certified(Options { effort: 3, nodes: Some(0) }));
+    }
+
+    #[test]
+    fn minima_of_random_problems_with_rules_are_proven() {
+        check(|| Certified(Options::default()), 2_000_000, Promise::Proven);
+        check(|| Certified(Options { effort: 1, nodes: Some(1) }), 0, Promise::Feasible);
+    }
+
+    #[test]
+    fn limits_are_kept_under_rules_too() {
+        let groups = (0..10).map(|g| 4 * g..4 * g + 4).collect();
+        let layout = Layout::with_groups(40, groups).unwrap();
+        let problem = || Problem::new(random_quadratic(&mut rng(1), 40)).with_layout(&layout);
+        let moves = |answer: &Answer| answer.counts()[2].1;
+        for most in [0, 1, 100] {
+            let answer = minimize(&problem().with_work_limit(most), 1);
+            assert_eq!((moves(&answer), answer.stop()), (most, Stop::Work));
+            assert!(answer.bound().is_some() && layout.admits(answer.bits()));
+        }
+        let late = minimize(&problem().with_time_limit(Duration::ZERO), 1);
+        assert_eq!((moves(&late), late.stop(), late.bound()), (0, Stop::Time, None));
+        assert!(layout.admits(late.bits()));
+        let free = minimize(&problem(), 1);
+        assert_eq!(free, minimize(&problem().with_work_limit(u64::MAX), 1));
+        assert!(gap(&free) <= 1e-8 * free.value().abs(), "{free:?}");
     }
 
     #[test]

@@ -11,11 +11,12 @@ use shared_semidefinite::{Spins, lower_bound_while, relax};
 use crate::options::Options;
 
 /// Beyond this many bits, the flow of the roof dual takes more than half a gigabyte.
-const MOST_BITS_OF_ROOF: usize = 4000;
+pub(crate) const MOST_BITS_OF_ROOF: usize = 4000;
 /// The relaxation is solved once a sweep gains no more than this part of its value.
-const TOLERANCE: f64 = 1e-6;
+pub(crate) const TOLERANCE: f64 = 1e-6;
 /// The share of the time after which the relaxation is swept no more.
-const SWEEPS: f64 = 0.6;
+pub(crate) const SWEEPS: f64 = 0.6;
+
 /// How far a search may go.
 pub(crate) struct Limits {
     pub(crate) moves: u64,
@@ -23,12 +24,12 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn time_is_left(&self) -> bool {
+    pub(crate) fn time_is_left(&self) -> bool {
         self.share_is_left(1.0)
     }
 
     /// Whether less than this share of the time is gone.
-    fn share_is_left(&self, share: f64) -> bool {
+    pub(crate) fn share_is_left(&self, share: f64) -> bool {
         self.deadline.is_none_or(|(start, limit)| start.elapsed() < limit.mul_f64(share))
     }
 }
@@ -160,7 +161,7 @@ fn semidefinite_bound(g: &Quadratic, limits: &Limits, rng: &mut Rng) -> Result<O
 }
 
 /// A sweep costs n² times the rank of the relaxation: beyond 1,000 bits, fewer have to do.
-fn most_sweeps(n: usize) -> u64 {
+pub(crate) fn most_sweeps(n: usize) -> u64 {
     let cost = n as f64 * n as f64 * (2.0 * n as f64).sqrt();
     (1e10 / cost).clamp(20.0, 1000.0) as u64
 }

@@ -67,6 +67,7 @@ impl Solver for Exhaustive {
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
+    use golden_constrained::{Promise, check};
     use plugin_api::testing::{check_solver, random_quadratic};
     use plugin_api::{Bits, Constraint, Function, Layout, Literal, Quadratic, rng};
     use std::iter::once;
@@ -101,6 +102,11 @@ mod tests {
     #[test]
     fn exhaustive_keeps_the_contract_of_solvers() {
         check_solver(|| SomePoints);
+    }
+
+    #[test]
+    fn minima_of_random_problems_with_rules_are_proven() {
+        check(|| Exhaustive { options: Options::default() }, 9_000_000, Promise::Proven);
     }
 
     #[test]

@@ -19,7 +19,6 @@ use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{AcquisitionKind, Answer, Bits, Problem, Result, Rule, Solver, export_solver, rng};
 use shared_saved::States;
 
-mod feasible; // random points that keep all rules
 mod heuristic; // what is learned, and how
 mod options;
 mod search; // the algorithm
@@ -99,7 +98,7 @@ impl Solver for Learned {
     }
 
     fn keeps(&self, rule: Rule) -> bool {
-        matches!(rule, Rule::Groups | Rule::AtMost | Rule::Exactly | Rule::Fixed | Rule::Forbidden)
+        shared_rules::known(rule)
     }
 
     fn save(&self) -> Result<Option<Vec<u8>>> {

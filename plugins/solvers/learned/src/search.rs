@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use plugin_api::{Acquisition, Answer, BitMatrix, Bits, Problem, Result, Rng, Stop};
 use shared_descent::{Best, Descents, batch};
+use shared_rules::points;
 
-use crate::feasible;
 use crate::heuristic::{Heuristic, distance};
 
 /// A descent of the acquisition function.
@@ -34,7 +34,7 @@ pub(crate) fn minimize(
 ) -> Result<(Answer, Vec<Descent>)> {
     let mut limits = Limits { problem, in_time, stop: Stop::Done };
     let incumbent = problem.starts().rows().next();
-    let random = feasible::points(problem, restarts, rng)?;
+    let random = points(problem.layout(), restarts, rng)?;
     let (starts, guided) = match heuristic {
         None => (random, 0),
         Some(heuristic) => lead(&heuristic.function(incumbent).into(), problem, &random, &mut limits),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use golden_constrained::{Promise, check};
 use plugin_api::options::parse;
 use plugin_api::random::normal;
 use plugin_api::testing::{check_solver, minimum, random_quadratic};
@@ -19,6 +20,11 @@ fn it_keeps_the_contract_of_solvers() {
     check_solver(|| learned("{}"));
     check_solver(|| learned(r#"{ "learn": false }"#));
     check_solver(|| learned(r#"{ "restarts": 1, "trajectories": 2, "buckets": 1, "passes": 1 }"#));
+}
+
+#[test]
+fn points_keep_all_rules_of_random_problems() {
+    check(|| learned(r#"{ "restarts": 4 }"#), 6_000_000, Promise::Feasible);
 }
 
 #[test]

@@ -4,19 +4,28 @@
 //! Deshwal, Belakaria & Doppa, "Scalable combinatorial Bayesian optimization with tractable statistical
 //! models" (2020), after Ito & Fujimaki (2016). Their settings are `steps: 10`, `step: authors`,
 //! `polish: none`. The problem's work limit counts cuts.
+//!
+//! It keeps all rules. Each is folded into the relaxed function with a Lagrange multiplier, which moves along with the other
+//! parameters after each cut; so the bound is one on the least value among the points that keep the rules. The point of a
+//! cut is mended, then polished by moves between such points. `persistency` is not looked at then: what it fixes is the best
+//! without the rules.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use plugin_api::{Answer, Bits, Error, Problem, Quadratic, Result, Rng, Solver, Stop, export_solver, rng};
+use plugin_api::{
+    Answer, Bits, Error, Problem, Quadratic, Result, Rng, Rule, Solver, Stop, export_solver, rng,
+};
 use shared_cuts::{Reduced, magnitude, roof_dual_while};
 use shared_one_flip::{Landscape, Settings, Walker};
+use shared_rules::Rules;
 
 // The algorithms, unaware of plugins. Public for the benches alone.
 #[doc(hidden)]
 pub mod options;
 #[doc(hidden)]
 pub mod subgradient;
+mod within; // the same under rules
 
 use options::{Options, Polish};
 use subgradient::{End, Iterates};
@@ -43,6 +52,15 @@ impl Solver for Psr {
         }
         let started = Instant::now();
         let in_time = || problem.time_limit().is_none_or(|limit| started.elapsed() < limit);
+        let rules = Rules::of(problem.layout())?;
+        if !rules.is_empty() {
+            let found = within::iterate(&self.options, f, &rules, problem, &in_time, seed)?;
+            let answer = Answer::new(found.bits, found.value);
+            return Ok(found.counts.label(match found.bound {
+                Some(bound) => answer.with_bound(bound),
+                None => answer,
+            }));
+        }
         // Without the time for the roof dual, there is none for its persistencies.
         let roof = self.options.persistency.then(|| roof_dual_while(f, &in_time)).flatten();
         let Some(roof) = roof else {
@@ -61,6 +79,10 @@ impl Solver for Psr {
         let bound = found.bound.map_or(roof.bound, |bound| roof.bound.max((bound - roof.slack).next_down()));
         let fixed = f.dimension() - reduced.function.dimension();
         Ok(found.counts.label(Answer::new(bits, value).with_bound(bound)).with_count("fixed", fixed as u64))
+    }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        shared_rules::known(rule)
     }
 }
 
@@ -170,6 +192,7 @@ impl<'f> Polisher<'f> {
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
+    use golden_constrained::{Promise, check};
     use options::{Initial, Step};
     use plugin_api::testing::{check_solver, random_quadratic};
     use std::time::Duration;
@@ -189,6 +212,17 @@ mod tests {
         check_solver(|| Psr::new(Options { initial: Initial::Random, ..Options::default() }));
         check_solver(|| Psr::new(Options { polish: Polish::Tabu, ..Options::default() }));
         check_solver(|| Psr::new(Options { persistency: true, ..Options::default() }));
+    }
+
+    #[test]
+    fn points_keep_all_rules_of_random_problems_and_bounds_hold_for_those_that_do() {
+        check(|| Psr::new(Options::default()), 7_000_000, Promise::Feasible);
+        check(|| Psr::new(paper()), 0, Promise::Feasible);
+        check(
+            || Psr::new(Options { polish: Polish::Tabu, ..Options::default() }),
+            100_000,
+            Promise::Feasible,
+        );
     }
 
     #[test]

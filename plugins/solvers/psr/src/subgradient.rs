@@ -16,6 +16,8 @@ pub struct Iterates<'f> {
     cuts: u64,
     /// The point of the last cut.
     last: Option<Bits>,
+    /// Whether a function was added since.
+    added: bool,
     best_relaxed_minimum: f64,
     bound: f64,
 }
@@ -46,9 +48,17 @@ impl<'f> Iterates<'f> {
             scale,
             cuts: 0,
             last: None,
+            added: false,
             best_relaxed_minimum: f64::NEG_INFINITY,
             bound: f64::NEG_INFINITY,
         }
+    }
+
+    /// Adds a linear function, wrong by no more than `rounding`, to what is relaxed from the next iterate on. The bounds so far stay: they are those of whatever
+    /// has no higher values than each of the functions.
+    pub fn add(&mut self, constant: f64, linear: &[f64], rounding: f64) {
+        self.relaxation.add(constant, linear, rounding);
+        self.added = true;
     }
 
     /// A number that no value of the function is below, from the iterates so far.
@@ -75,9 +85,10 @@ impl Iterates<'_> {
     pub fn next_while(&mut self, more: &dyn Fn() -> bool) -> Result<Iterate, End> {
         if let Some(bits) = &self.last {
             let step = self.scale / (self.cuts as f64).sqrt();
-            if !self.relaxation.ascend(bits, step) {
+            if !self.relaxation.ascend(bits, step) && !self.added {
                 return Err(End::Proven);
             }
+            self.added = false;
         }
         let Cut { bits, relaxed_minimum } = self.relaxation.cut_while(more).ok_or(End::Interrupted)?;
         self.cuts += 1;

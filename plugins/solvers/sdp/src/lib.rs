@@ -1,9 +1,15 @@
 //! Semidefinite relaxation: minimizes over unit vectors, rounds them by random hyperplanes, and proves a lower bound.
+//!
+//! It keeps all rules, unless it rounds as the authors do. Each rule is folded into the relaxed function with two multipliers,
+//! a linear and a squared one, which are bettered in a few rounds; so the bound is one on the least value among the points
+//! that keep the rules. A rounding decides bits in the order of how sure it is of them, the rules those that are left; then
+//! come moves between points that keep them.
 
 use std::time::Instant;
 
-use plugin_api::{Answer, Problem, Result, Solver, Stop, export_solver, rng};
+use plugin_api::{Answer, Problem, Result, Rule, Solver, Stop, export_solver, rng};
 use shared_cuts::{Evident, MANY, Reduced, evident, magnitude};
+use shared_rules::Rules;
 use shared_semidefinite::{Spins, lower_bound_while, relax};
 
 use crate::options::{Options, Polish, Rounding};
@@ -13,6 +19,7 @@ mod authors; // the authors' rounding, errors and all
 #[doc(hidden)]
 pub mod options; // what a manifest may set, and its limits
 mod rounding; // from vectors to bits
+mod within; // the same under rules
 
 export_solver!("sdp", |options: Options| Sdp(options));
 
@@ -27,6 +34,11 @@ impl Solver for Sdp {
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
         let Self(options) = self;
         let f = problem.quadratic()?;
+        let rules = Rules::of(problem.layout())?;
+        // To one that rounds as the authors do, nobody shows rules.
+        if !rules.is_empty() && options.rounding == Rounding::Correct {
+            return within::minimize(options, f, &rules, problem, seed);
+        }
         let deadline = problem.time_limit().map(|limit| (Instant::now(), limit));
         // Bound and roundings follow the sweeps: each has its share of the time.
         let within =
@@ -91,12 +103,17 @@ impl Solver for Sdp {
             None => answer,
         })
     }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        self.0.rounding == Rounding::Correct && shared_rules::known(rule)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use golden_afo::{Case, cases_up_to};
+    use golden_constrained::{Promise, check};
     use std::time::Duration;
 
     use plugin_api::{Quadratic, testing::check_solver};
@@ -134,6 +151,20 @@ mod tests {
                 check_solver(|| Sdp(Options { rounding, polish: Some(polish), ..Options::default() }));
             }
         }
+    }
+
+    #[test]
+    fn points_keep_all_rules_of_random_problems_and_bounds_hold_for_those_that_do() {
+        let some = Options { roundings: 10, ..Options::default() };
+        check(|| Sdp(some.clone()), 8_000_000, Promise::Feasible);
+        let plain = Options { polish: Some(Polish::None), max_sweeps: 3, ..some };
+        check(|| Sdp(plain.clone()), 0, Promise::Feasible);
+    }
+
+    #[test]
+    fn the_authors_rounding_keeps_no_rule() {
+        let keeps = |rounding| Sdp(Options { rounding, ..Options::default() }).keeps(Rule::Groups);
+        assert!(keeps(Rounding::Correct) && !keeps(Rounding::Authors));
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! Tabu search: at each move the best flip of a bit that was not turned over lately, in many walks.
 //!
+//! It keeps all rules: where there are any, walks go from one point that keeps them to the next. A move turns over a free
+//! bit, chooses another bit of a group, or exchanges two of these where one alone would break a rule that counts. The
+//! first point is found by a complete search; the walks after it start from crossings that keep the rules too.
+//!
 //! The problem's work limit counts moves; its time limit is looked at every few of them.
 
 use std::time::Instant;
 
-use plugin_api::{Answer, Bits, Error, Problem, Result, Solver, Stop, export_solver, rng};
+use plugin_api::{Answer, Bits, Error, Problem, Result, Rule, Solver, Stop, export_solver, rng};
 use shared_one_flip::Search;
+use shared_rules::Rules;
 
 mod options;
 
@@ -25,8 +30,16 @@ impl Solver for Tabu {
         let in_time = || problem.time_limit().is_none_or(|limit| started.elapsed() < limit);
         let settings = self.options.settings(n);
         let rng = &mut rng(seed);
-        let mut search = Search::new(f, settings);
-        search.start_from(problem.starts().rows().next().map_or_else(|| Bits::zeros(n), Bits::from));
+        let rules = Rules::of(problem.layout())?;
+        let start = problem.starts().rows().next();
+        let mut search = match rules.is_empty() {
+            true => {
+                let mut search = Search::new(f, settings);
+                search.start_from(start.map_or_else(|| Bits::zeros(n), Bits::from));
+                search
+            }
+            false => Search::within(f, &rules, start, settings, rng)?,
+        };
         let stop = loop {
             if search.is_done() {
                 break Stop::Done;
@@ -47,12 +60,17 @@ impl Solver for Tabu {
             .with_count("walks", search.walks())
             .with_stop(stop))
     }
+
+    fn keeps(&self, rule: Rule) -> bool {
+        shared_rules::known(rule)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use golden_afo::cases_up_to;
+    use golden_constrained::{Promise, check};
     use plugin_api::testing::{check_solver, random_quadratic};
     use plugin_api::{BitMatrix, Quadratic};
     use std::time::Duration;
@@ -65,6 +83,12 @@ mod tests {
     fn tabu_keeps_the_contract_of_solvers() {
         check_solver(|| Tabu { options: Options::default() });
         check_solver(|| Tabu { options: Options { walks: Some(1), moves: 1, tenure: Some(1_000_000) } });
+    }
+
+    #[test]
+    fn points_keep_all_rules_of_random_problems() {
+        check(|| Tabu { options: Options::default() }, 1_000_000, Promise::Feasible);
+        check(|| Tabu { options: Options { walks: Some(1), moves: 1, tenure: None } }, 0, Promise::Feasible);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use plugin_api::{
 };
 use shared_saved::States;
 use shared_terms::Terms;
-use shared_values::{Shift, Values, standardise};
+use shared_values::{Inverse, Shift, Values, standardise};
 
 mod options; // what a manifest may set, and its limits
 mod posterior; // the mathematics, unaware of plugins
@@ -31,8 +31,6 @@ export_surrogate!("bayes-linear", |options: Options, layout: &Layout| BayesLinea
 const MOST_BITS: usize = 1000;
 /// Rows of the largest factor: 256 MiB.
 const MOST_OBSERVATIONS: usize = 8192;
-/// The squares of larger values, and sums of them, are not finite.
-const LARGEST_VALUE: f64 = 1e150;
 
 struct BayesLinear {
     prior: Prior,
@@ -54,7 +52,7 @@ impl BayesLinear {
             )));
         }
         let Options { order, variance, shape, rate, values } = options;
-        let terms = Terms::new(layout.dimension(), usize::from(order), layout.groups());
+        let terms = Terms::new(layout, usize::from(order));
         let prior = Prior { variance, shape, rate };
         let posterior = Posterior::new(prior, terms.count());
         let layout = layout.clone();
@@ -79,12 +77,7 @@ impl BayesLinear {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        // A value that is not a number is not within either.
-        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
-            return Err(Error::new(format!(
-                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
-            )));
-        }
+        shared_values::check_value(bits, value)?;
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
@@ -112,15 +105,31 @@ impl Surrogate for BayesLinear {
         Ok(self.values.complete(drawn, request.penalty()))
     }
 
+    /// Where values are transformed, those of the inverse transformation, learned without the penalty.
     fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
-        let Some(moments) = self.posterior.moments().filter(|_| self.values.is_raw()) else {
-            return Ok(None);
+        let inverse = (!self.values.is_raw()).then(|| {
+            let values: Vec<f64> = self.observations.iter().map(|(_, value)| *value).collect();
+            let score = |values: &[f64]| self.posterior.score(values);
+            let learned = standardise(&self.values.transform_by(&values, self.shift, score).0).values;
+            (Inverse::new(&learned, &values), learned)
+        });
+        let moments = match &inverse {
+            Some((_, learned)) => self.posterior.moments_for(learned),
+            None => self.posterior.moments(),
         };
-        let value = |bits: ArrayView1<'_, bool>| moments.value(&self.terms.of(&bits.to_vec()));
+        let Some(moments) = moments else { return Ok(None) };
+        let value = |bits: ArrayView1<'_, bool>| {
+            let (mean, deviation) = moments.value(&self.terms.of(&bits.to_vec()));
+            match &inverse {
+                Some((inverse, _)) => inverse.moments(mean, deviation),
+                None => (mean, deviation),
+            }
+        };
         let (means, deviations) = points.rows().into_iter().map(value).unzip();
         Predictions::new(means, deviations).map(Some)
     }
 
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
     fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
         let Some(moments) = self.posterior.moments().filter(|_| self.values.is_raw()) else {
             return Ok(None);
@@ -342,5 +351,43 @@ mod tests {
         let error = other.restore(state.replace(":1,", ":9,").as_bytes()).unwrap_err().to_string();
         assert_eq!(error, "not a state of this surrogate: its version is 9, not 1");
         assert_eq!(other.save().unwrap(), before);
+    }
+
+    #[test]
+    fn of_transformed_values_values_are_predicted_and_there_are_no_effects() {
+        let layout = Layout::free(6);
+        let value = |x: &Bits| {
+            let spread = 3.0 * f64::from(x[0]) - 2.0 * f64::from(x[1] && x[2]) + f64::from(x[3]);
+            5.0 + libm::exp(spread)
+        };
+        for values in ["auto", "vizier", "copula", "log"] {
+            let mut model = surrogate(&format!(r#"{{ "values": "{values}" }}"#), &layout);
+            let mut random = rng(3);
+            assert_eq!(
+                model.predict(plugin_api::BitMatrix::new(6).view()).unwrap(),
+                None,
+                "nothing is known yet"
+            );
+            for _ in 0..60 {
+                let x = layout.random(&mut random);
+                model.observe(&x, &value(&x).into()).unwrap();
+            }
+            // A penalty of draws is none of the values.
+            model.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(3.0))).unwrap();
+            let fresh: Vec<Bits> = (0..30).map(|_| layout.random(&mut random)).collect();
+            let mut points = plugin_api::BitMatrix::new(6);
+            fresh.iter().for_each(|x| points.push(x));
+            let told = model.predict(points.view()).unwrap().unwrap();
+            let (mut errors, mut spread, mut surprise) = (0.0, 0.0, 0.0);
+            let centre = fresh.iter().map(value).sum::<f64>() / 30.0;
+            for (x, (mean, deviation)) in fresh.iter().zip(told.means().iter().zip(told.deviations())) {
+                let (error, off) = (mean - value(x), value(x) - centre);
+                (errors, spread) = (errors + error * error, spread + off * off);
+                surprise += error * error / (deviation * deviation) / 30.0;
+            }
+            assert!(errors < 0.1 * spread, "{values}: {errors} of {spread}");
+            assert!(surprise < 4.0, "{values}: {surprise}");
+            assert_eq!(model.effects().unwrap(), None);
+        }
     }
 }

@@ -115,15 +115,24 @@ impl Posterior {
     /// What can be said about the mean and the deviation of sums of parameters; `None` without observations, and while σ²
     /// has no mean.
     pub(crate) fn moments(&self) -> Option<Moments<'_>> {
-        let fit = self.fit(&self.half);
+        self.moments_by(&self.half, self.first)
+    }
+
+    /// The same as if these had been the values observed.
+    pub(crate) fn moments_for(&self, values: &[f64]) -> Option<Moments<'_>> {
+        self.moments_by(&self.halved(values), 0.0)
+    }
+
+    fn moments_by(&self, half: &[f64], first: f64) -> Option<Moments<'_>> {
+        let fit = self.fit(half);
         if self.rows.is_empty() || fit.shape <= 1.0 {
             return None;
         }
         let mut misfit: Vec<f64> =
-            self.half.iter().zip(&self.ones).map(|(half, one)| half - fit.mean * one).collect();
+            half.iter().zip(&self.ones).map(|(half, one)| half - fit.mean * one).collect();
         self.factor.solve_transposed(&mut misfit);
         let sigma2 = fit.rate / (fit.shape - 1.0);
-        Some(Moments { posterior: self, misfit, weight: fit.weight, mean: fit.mean, sigma2 })
+        Some(Moments { posterior: self, misfit, weight: fit.weight, mean: first + fit.mean, sigma2 })
     }
 
     fn sample_by(&self, half: &[f64], first: f64, rng: &mut Rng) -> Sample {
@@ -155,7 +164,7 @@ pub(crate) struct Moments<'p> {
     misfit: Vec<f64>,
     /// 1ᵀM⁻¹1.
     weight: f64,
-    /// m, from the first value on.
+    /// m
     mean: f64,
     /// E[σ²].
     sigma2: f64,
@@ -167,7 +176,7 @@ impl Moments<'_> {
         let variance = self.posterior.prior.variance;
         let covariances = self.posterior.rows.iter().map(|row| variance * shared(row, terms)).collect();
         let (mean, part) = self.sum(1.0, variance * terms.len() as f64, covariances);
-        (self.posterior.first + self.mean + mean, (self.sigma2 * (1.0 + part)).sqrt())
+        (self.mean + mean, (self.sigma2 * (1.0 + part)).sqrt())
     }
 
     /// Mean and deviation of the coefficient of a term.

@@ -33,8 +33,6 @@ export_surrogate!("forest", |options: Options, layout: &Layout| RandomForest::ne
 
 /// As for the other surrogates.
 const MOST_BITS: usize = 1000;
-/// Ranges of larger values are not finite.
-const LARGEST_VALUE: f64 = 1e150;
 /// Seed of the forest that is asked: its answers are a function of the observations alone.
 const QUESTIONS: u64 = 1;
 
@@ -86,12 +84,7 @@ impl RandomForest {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        // A value that is not a number is not within either.
-        if let Some(value) = value.filter(|value| !(-LARGEST_VALUE..=LARGEST_VALUE).contains(value)) {
-            return Err(Error::new(format!(
-                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
-            )));
-        }
+        value.map_or(Ok(()), |value| shared_values::check_value(bits, value))?;
         self.unanswered.retain(|other| other != bits);
         self.observations.push((bits.clone(), value));
         Ok(())

@@ -4,7 +4,8 @@
 //! variable, a free bit another; levels in an order are a path. Constant mean and amplitude are profiled out, lengthscales are
 //! pooled around a common one, and hyperparameters are those of the highest posterior density. A draw is the negative
 //! logarithm of the expected improvement, with the penalty inside. Options have other kernels (BODi's dictionary), sampled
-//! hyperparameters, transformed values, confidence bounds and Thompson draws. README.md has the formulas.
+//! hyperparameters, transformed values, confidence bounds and Thompson draws, and two models of which the one that has
+//! predicted better draws. README.md has the formulas.
 //!
 //! Draws are the same on every machine; the environment variable `HEAT_KERNEL` forces an instruction set.
 
@@ -17,6 +18,7 @@ use plugin_api::{
 };
 
 mod buffers;
+mod contest; // several models, of which one draws
 mod covariance;
 mod dictionary; // distances to random points
 mod drawn; // the acquisition function
@@ -37,6 +39,7 @@ mod state; // what is saved of it
 mod values;
 
 use buffers::Buffers;
+use contest::Contest;
 use covariance::{Factored, Points};
 use dictionary::Dictionary;
 use drawn::{Drawn, Merit};
@@ -50,7 +53,7 @@ use prior::{Lengthscales, Prior};
 use shared_values::Shift;
 use values::Learned;
 
-export_surrogate!("heat", |options: Options, layout: &Layout| Heat::new(options, layout));
+export_surrogate!("heat", |options: Options, layout: &Layout| Contest::new(options, layout));
 
 /// Eight matrices of as many rows and columns: 1 GB.
 const MOST_OBSERVATIONS: usize = 4096;
@@ -58,8 +61,6 @@ const MOST_OBSERVATIONS: usize = 4096;
 const SAMPLING: u64 = 0x5eed_0f7e;
 /// Likewise that of the dictionary.
 const DICTIONARY: u64 = 0xd1c7_104a;
-/// The squares of larger values, and sums of them, are not finite.
-const LARGEST_VALUE: f64 = 1e150;
 
 struct Heat {
     options: Options,
@@ -114,16 +115,16 @@ impl Heat {
         Ok(())
     }
 
-    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
+    /// Whether these are bits and a value that the model can use.
+    fn check(&self, bits: &Bits, value: f64) -> Result<()> {
         if !self.layout.keeps_groups(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        // A value that is not a number is not within either.
-        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
-            return Err(Error::new(format!(
-                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
-            )));
-        }
+        shared_values::check_value(bits, value)
+    }
+
+    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
+        self.check(bits, value)?;
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
@@ -151,6 +152,17 @@ impl Heat {
         let data = Data { points, values: learned.values.clone(), prior: self.prior };
         let posterior = posterior::fit(&data, factored).ok_or_else(fail)?;
         Ok((learned, posterior))
+    }
+
+    /// Mean and deviation of the value of one point, before it is known. The search for hyperparameters goes on from what
+    /// is found here, so that a model that does not draw keeps up.
+    fn forecast(&mut self, point: ArrayView2<'_, bool>) -> Result<(f64, f64)> {
+        let predictions = self.predict(point)?;
+        if let Some((learned, fitted)) = &self.fitted {
+            self.parameters.clone_from(&fitted.factored.parameters);
+            self.shift = learned.shift;
+        }
+        Ok(predictions.map_or((0.0, f64::INFINITY), |told| (told.means()[0], told.deviations()[0])))
     }
 
     fn described(&self) -> Points<'_> {

@@ -5,6 +5,8 @@ use shared_values::Values;
 plugin_api::options! {
     /// What the model learns, the prior of its lengthscales, and what is drawn.
     pub struct Options {
+        /// Which model draws.
+        pub model: Model = Model::Given,
         /// What is learned of the values.
         pub values: Values = Values::Raw,
         /// How alike two points are.
@@ -24,6 +26,18 @@ plugin_api::options! {
         /// How many standard deviations a lower confidence bound lies below the mean.
         #[schemars(range(min = 0.0, max = 100.0))]
         pub kappa: f64 = 2.0,
+    }
+}
+
+plugin_api::options! {
+    /// Which model draws.
+    pub enum Model {
+        /// The one that the other options describe.
+        #[default]
+        Given,
+        /// Of two, the one that has predicted the values of evaluated points better so far: one lengthscale for all variables
+        /// and raw values, which has a head start; or pooled lengthscales, `spread` 0.5, and values by the copula.
+        Predictive,
     }
 }
 

@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 
 use plugin_api::ndarray::ArrayView2;
 use plugin_api::random::normal;
-use plugin_api::{Effect, Predictions, Result, Rng, rng};
+use plugin_api::{Effect, Penalty, Predictions, Result, Rng, rng};
+use shared_values::Inverse;
 
 use crate::chain::{Chain, NoisePrior};
+use crate::observations::Targets;
 use crate::options::Intercept;
 use crate::regression::Regression;
 use crate::{Horseshoe, check_size, coefficients};
@@ -39,15 +41,17 @@ struct Averages {
 
 impl Horseshoe {
     pub(crate) fn predictions(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
-        if !self.can_be_asked() {
+        if self.observations.count() == 0 {
             return Ok(None);
         }
         let terms = self.observations.terms();
         let points: Vec<Vec<u32>> = points.rows().into_iter().map(|bits| terms.of(&bits.to_vec())).collect();
-        let targets = self.observations.targets();
+        // The values are asked for, so no penalty is learned with them.
+        let targets = self.targets(&Penalty::default());
+        let inverse = self.inverse(&targets);
         let observed = self.observations.count() as f64;
         let integrated = self.options.intercept == Intercept::Integrated;
-        let averages = self.averages(points.len(), |regression, alpha, values| {
+        let averages = self.averages(&targets, points.len(), |regression, alpha, values| {
             let intercept = if integrated { -regression.mean(alpha) } else { 0.0 };
             for (value, terms) in values.iter_mut().zip(&points) {
                 *value = intercept + shared_terms::sum_at(alpha, terms);
@@ -58,22 +62,29 @@ impl Horseshoe {
         let (mut means, mut deviations) = (Vec::new(), Vec::new());
         for ((mean, variance), count) in averages.means.iter().zip(&averages.variances).zip(counts) {
             let noise = averages.sigma2 * if integrated { 1.0 + 1.0 / observed } else { 1.0 };
-            means.push(targets.mean + targets.scale * mean);
             let unspoken = unspoken.deviation(count);
-            deviations.push(targets.scale * (variance + noise + unspoken * unspoken).sqrt());
+            let deviation = (variance + noise + unspoken * unspoken).sqrt();
+            let (mean, deviation) = match &inverse {
+                Some(inverse) => inverse.moments(*mean, deviation),
+                None => (targets.mean + targets.scale * mean, targets.scale * deviation),
+            };
+            means.push(mean);
+            deviations.push(deviation);
         }
         Predictions::new(means, deviations).map(Some)
     }
 
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
     pub(crate) fn posterior_effects(&mut self) -> Result<Option<Vec<Effect>>> {
-        if !self.can_be_asked() {
+        if !self.options.values.is_raw() || self.observations.count() == 0 {
             return Ok(None);
         }
-        let scale = self.observations.targets().scale;
+        let targets = self.observations.targets();
+        let scale = targets.scale;
         let columns = self.observations.design().columns();
-        let averages = self.averages(columns, |_, alpha, values| values.copy_from_slice(alpha))?;
+        let averages = self.averages(&targets, columns, |_, alpha, values| values.copy_from_slice(alpha))?;
         let alone = Unspoken::new(&averages.prior_scales).deviation(1);
-        let regression = self.regression();
+        let regression = self.regression(&targets);
         let mut speaks = vec![false; columns];
         regression.active().iter().for_each(|&term| speaks[term as usize] = true);
         let effect = |(term, bits): (usize, Vec<usize>)| {
@@ -83,27 +94,32 @@ impl Horseshoe {
         Ok(Some(self.observations.terms().possible().map(effect).collect()))
     }
 
-    /// Without observations nothing is known; and of transformed totals nobody asks.
-    fn can_be_asked(&self) -> bool {
-        self.options.values.is_raw() && self.observations.count() > 0
+    /// From what is learned, standardised, back to values; `None` where these are learned as they are.
+    fn inverse(&self, targets: &Targets) -> Option<Inverse> {
+        let kind = self.options.values;
+        let values: Vec<f64> = self.observations.history().iter().map(|&(_, value)| value).collect();
+        let standard = |value: f64| (value - targets.mean) / targets.scale;
+        let learned = || kind.transform(&values).into_iter().map(standard).collect::<Vec<_>>();
+        (!kind.is_raw()).then(|| Inverse::new(&learned(), &values))
     }
 
-    fn regression(&self) -> Regression<'_> {
+    fn regression(&self, targets: &Targets) -> Regression<'_> {
         let integrated = self.options.intercept == Intercept::Integrated;
-        Regression::new(&self.observations, &self.observations.targets(), integrated)
+        Regression::new(&self.observations, targets, integrated)
     }
 
     /// Averages what `functions` writes of the coefficients of each step, which are 0 where no observation speaks of them.
     fn averages(
         &mut self,
+        targets: &Targets,
         count: usize,
         functions: impl Fn(&Regression<'_>, &[f64], &mut [f64]),
     ) -> Result<Averages> {
         let (mut state, burn_in, _) = self.start();
-        check_size(&self.regression())?;
+        check_size(&self.regression(targets))?;
         // Counts of what was observed, kept for draws: brought up to date here, they are the same as there.
         let mut moments = std::mem::take(&mut self.moments);
-        let regression = self.regression();
+        let regression = self.regression(targets);
         let mut coefficients =
             coefficients::choose(&regression, &self.observations, &mut moments, self.kernel);
         let mut chain = Chain::new(&regression, coefficients.as_mut(), NoisePrior::default());
@@ -134,7 +150,8 @@ impl Horseshoe {
     /// For each of the points, how many coefficients that no observation speaks of are in its value: those of terms that
     /// never were 1 and are, and, beside an intercept, of terms that always were 1 and are not.
     fn unspoken_counts(&self, points: &[Vec<u32>]) -> Vec<usize> {
-        let (regression, impossible) = (self.regression(), self.observations.terms().impossible());
+        let targets = self.observations.targets();
+        let (regression, impossible) = (self.regression(&targets), self.observations.terms().impossible());
         let counts = self.observations.design().counts();
         let mut active = vec![false; counts.len()];
         regression.active().iter().for_each(|&term| active[term as usize] = true);

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(constant, quadratic.constant());
         let mut all = [linear, pairs].concat();
         let quadratic_terms = all.len();
-        all.resize_with(Terms::new(n, 3, &[]).count(), || normal(&mut rng));
+        all.resize_with(Terms::new(&Layout::free(n), 3).count(), || normal(&mut rng));
         (Cubic::new(quadratic, &all[quadratic_terms..]).unwrap(), all)
     }
 
@@ -86,7 +86,7 @@ mod tests {
             let (cubic, coefficients) = example(n);
             for mask in 0..1u32 << n {
                 let bits: Vec<bool> = (0..n).map(|i| mask >> i & 1 == 1).collect();
-                let terms = Terms::new(n, 3, &[]).of(&bits);
+                let terms = Terms::new(&Layout::free(n), 3).of(&bits);
                 let sum: f64 = terms.iter().map(|&term| coefficients[term as usize]).sum();
                 assert!((cubic.value(&bits) - cubic.quadratic.constant() - sum).abs() < 1e-12, "{bits:?}");
             }

@@ -40,7 +40,7 @@ const EQUAL: f64 = 1e-13;
 impl Observations {
     /// None yet.
     pub fn new(layout: &Layout, order: usize) -> Self {
-        let terms = Terms::new(layout.dimension(), order, layout.groups());
+        let terms = Terms::new(layout, order);
         Self {
             layout: layout.clone(),
             design: Design::new(terms),

@@ -7,7 +7,8 @@
 //! exact sample, so it costs a hundredth of the horseshoe's.
 //!
 //! The amplitude and the intercept are integrated out. Pairs of bits inside a one-hot group have no feature. With the
-//! option `values` it learns transformed totals, and says nothing then of predictions and effects, which are about values.
+//! option `values` it learns transformed totals: predictions are then those of the inverse transformation, and there are no
+//! effects, because what is a sum on one scale is none on another.
 
 use plugin_api::ndarray::ArrayView2;
 use plugin_api::serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use plugin_api::{
     Result, Surrogate, export_surrogate, rng,
 };
 use shared_saved::States;
-use shared_values::{Shift, Standardised, Values, standardise};
+use shared_values::{Inverse, Shift, Standardised, Values, standardise};
 
 mod grid; // the hyperparameters
 mod options; // what a manifest may set
@@ -40,8 +41,6 @@ pub fn surrogate(options: &str, layout: &Layout) -> Result<impl Surrogate + use<
 const MOST_BITS: usize = 1000;
 /// Rows of the largest factors, of which there are up to five: 320 MiB.
 const MOST_OBSERVATIONS: usize = 4096;
-/// The squares of larger values, and sums of them, are not finite.
-const LARGEST_VALUE: f64 = 1e150;
 
 struct Mercer {
     values: Values,
@@ -77,12 +76,7 @@ impl Mercer {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        // A value that is not a number is not within either.
-        if !(-LARGEST_VALUE..=LARGEST_VALUE).contains(&value) {
-            return Err(Error::new(format!(
-                "the value of {bits} is {value:e}, not within ±{LARGEST_VALUE:e}"
-            )));
-        }
+        shared_values::check_value(bits, value)?;
         if self.observations.iter().any(|(other, known)| known == &value && other == bits) {
             return Ok(());
         }
@@ -108,9 +102,9 @@ impl Mercer {
         Ok((standardise(&transformed), shift))
     }
 
-    /// The model of the values as they are, for questions; `None` where it learns other ones, or knows none.
+    /// The model of the values without a penalty, for questions; `None` where it knows none.
     fn asked(&mut self) -> Result<Option<(Standardised, Place, Fit)>> {
-        if !self.values.is_raw() || self.observations.is_empty() {
+        if self.observations.is_empty() {
             return Ok(None);
         }
         let (learned, _) = self.learned(&Penalty::default())?;
@@ -146,6 +140,12 @@ impl Surrogate for Mercer {
         let spins = self.grid.spins();
         let coefficients = posterior.mean(&fit, spins, self.grid.points());
         let prior = posterior.prior();
+        let observed: Vec<f64> = self.observations.iter().map(|(_, value)| *value).collect();
+        let inverse = (!self.values.is_raw()).then(|| Inverse::new(&learned.values, &observed));
+        let to_value = |mean: f64, deviation: f64| match &inverse {
+            Some(inverse) => inverse.moments(mean, deviation),
+            None => (learned.mean + learned.scale * mean, learned.scale * deviation),
+        };
         let (mut means, mut deviations) = (Vec::new(), Vec::new());
         for bits in points.rows() {
             let point = spins.of(&bits.iter().copied().collect::<Vec<_>>());
@@ -153,13 +153,19 @@ impl Surrogate for Mercer {
             let covariances = self.grid.points().iter().map(covariance).collect();
             let own = prior.covariance(spins.own_overlap());
             let variance = prior.noise + posterior.variance(&fit, 1.0, own, covariances);
-            means.push(learned.mean + learned.scale * (fit.mean + spins.sum(&coefficients, &point)));
-            deviations.push(learned.scale * (fit.amplitude() * variance).sqrt());
+            let mean = fit.mean + spins.sum(&coefficients, &point);
+            let (mean, deviation) = to_value(mean, (fit.amplitude() * variance).sqrt());
+            means.push(mean);
+            deviations.push(deviation);
         }
         Predictions::new(means, deviations).map(Some)
     }
 
+    /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
     fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
+        if !self.values.is_raw() {
+            return Ok(None);
+        }
         let Some((learned, place, fit)) = self.asked()? else { return Ok(None) };
         let posterior = self.grid.chosen(place);
         let (spins, points, prior) = (self.grid.spins(), self.grid.points(), posterior.prior());

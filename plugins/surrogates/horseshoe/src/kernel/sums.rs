@@ -277,7 +277,7 @@ mod tests {
     /// Rows with a few bits, half of them, nearly all, all and none, over more than one word.
     fn design(bits: usize, order: usize, rows: usize) -> Design {
         let mut rng = rng(5);
-        let mut design = Design::new(Terms::new(bits, order, &[]));
+        let mut design = Design::new(Terms::new(&plugin_api::Layout::free(bits), order));
         for k in 0..rows {
             let mut x = Layout::free(bits).random(&mut rng);
             match k % 7 {

@@ -1,0 +1,173 @@
+//! Programs as objectives, through the real host: shells and Python, in every way that an evaluation can end.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
+
+mod support;
+
+use std::path::Path;
+use std::process::Output;
+
+use insta::assert_snapshot;
+use support::{events, journals_in};
+
+/// A folder with a manifest and a program in it.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs the host from another folder than the manifest's.
+    fn host(&self, arguments: &[&str]) -> Output {
+        support::output(arguments, "")
+    }
+
+    fn run(&self, manifest: &str, more: &[&str]) -> Output {
+        let (manifest, results) = (self.path().join(manifest), self.path().join("results"));
+        let arguments = [
+            "run",
+            manifest.to_str().unwrap(),
+            "--quiet",
+            "--run-id",
+            "r",
+            "--output",
+            results.to_str().unwrap(),
+        ];
+        self.host(&[&arguments[..], more].concat())
+    }
+
+    fn journal(&self, name: &str) -> String {
+        journals_in(&self.path().join("results").join(name).join("r")).remove("annealing-seed1").unwrap()
+    }
+}
+
+fn succeeded(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Counts the ones of its point; it needs the file beside it.
+const COUNTING: &str = r#"#!/bin/sh
+read hello; echo '{"hello": 1}'
+while read line; do
+    cat weight.txt >&2
+    ones=$(echo "$line" | grep -o '":"on"' | wc -l)
+    echo "{\"value\": $ones}"
+done
+"#;
+
+const COUNT: &str = "\
+name: count
+budget: { initial: 3, evaluations: 4 }
+surrogate: random
+solver: annealing
+benchmark:
+  use: command
+  options:
+    run: [./count.sh]
+    variables: { a: [off, on], b: [off, on], c: [off, on], d: [off, on] }
+    sense: maximize
+";
+
+#[test]
+fn a_program_beside_its_manifest_runs_from_any_folder_and_again_from_its_plan() {
+    let place = Place::new(&[("count.sh", COUNTING), ("weight.txt", "one\n"), ("count.yaml", COUNT)]);
+    succeeded(&place.run("count.yaml", &[]));
+    let journal = place.journal("count");
+    let first = events(&journal).into_iter().find(|event| event["event"] == "evaluated").unwrap();
+    assert!(first["value"].is_number(), "{first}");
+    let trace = std::fs::read_to_string(place.path().join("results/count/r/trace.csv")).unwrap();
+    assert!(trace.lines().next().unwrap().ends_with("x.a,x.b,x.c,x.d"), "{trace}");
+    assert!(trace.contains(",on") && trace.contains(",off"), "{trace}");
+    // The plan is the same experiment, and so is the run that goes on.
+    let run = place.path().join("results/count/r");
+    let more = ["run", "--resume", run.to_str().unwrap(), "--quiet", "--set", "budget.evaluations=6"];
+    succeeded(&place.host(&more));
+    let evaluated = |journal: &str| -> Vec<_> {
+        events(journal).into_iter().filter(|event| event["event"] == "evaluated").collect()
+    };
+    assert!(evaluated(&place.journal("count")).starts_with(&evaluated(&journal)));
+    let again = tempfile::tempdir().unwrap();
+    let (plan, output) = (run.join("plan.yaml"), again.path().to_str().unwrap());
+    succeeded(&place.host(&["run", plan.to_str().unwrap(), "--quiet", "--run-id", "r", "--output", output]));
+    assert_eq!(journals_in(&again.path().join("count/r"))["annealing-seed1"], place.journal("count"));
+}
+
+#[test]
+fn every_mistake_about_a_program_is_told_with_its_place_before_anything_runs() {
+    let _snapshots = snapshots::in_folder("cli");
+    let place = Place::new(&[("says-no.sh", "#!/bin/sh\necho 'no module named torch' >&2\nexit 1\n")]);
+    let mut told = String::new();
+    for options in [
+        "{ run: [no-such-program], variables: { a: [1, 2] } }",
+        "{ run: [./missing.sh], variables: { a: [1, 2] } }",
+        "{ run: [./says-no.sh], variables: { a: [1, 2] } }",
+        "{ run: [echo], mode: once, variables: { a: [1, 2], b: [1, 1] } }",
+        "{ run: [echo], mode: once }",
+        "{ run: [echo], mode: once, variables: { a: [1, 2] }, ordered: [b] }",
+        "{ run: python3 train.py }",
+        "{ variables: { a: [1, 2] } }",
+    ] {
+        let manifest = format!(
+            "name: x\nbudget: {{ initial: 1, evaluations: 1 }}\nbenchmark:\n  use: command\n  options: {options}\n"
+        );
+        std::fs::write(place.path().join("x.yaml"), manifest).unwrap();
+        let output = place.host(&["plan", place.path().join("x.yaml").to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{options}");
+        told += &format!("{}\n", String::from_utf8_lossy(&output.stderr));
+    }
+    let folder = place.path().canonicalize().unwrap();
+    assert_snapshot!(
+        told.replace(folder.to_str().unwrap(), "[folder]")
+            .replace(place.path().to_str().unwrap(), "[folder]")
+    );
+}
+
+#[test]
+fn evaluations_end_as_what_they_are() {
+    let _snapshots = snapshots::in_folder("runs");
+    let script = "#!/bin/sh\ncase $way in\n  value) echo working; echo 1.5 ;;\n  infeasible) echo infeasible: it burns ;;\n  \
+        code) echo 'the reagent ran out' >&2; exit 3 ;;\n  words) echo soon ;;\n  slow) echo waiting >&2; sleep 1000 ;;\nesac\n";
+    let manifest = "name: ways\nbudget: { initial: 5, evaluations: 1 }\nevaluation: { retries: 0, timeout: 2s }\n\
+        surrogate: random\nsolver: annealing\nbenchmark:\n  use: command\n  options:\n    run: [sh, ways.sh]\n    \
+        mode: once\n    pass: environment\n    variables: { way: [value, infeasible, code, words, slow] }\n";
+    let place = Place::new(&[("ways.sh", script), ("ways.yaml", manifest)]);
+    succeeded(&place.run("ways.yaml", &[]));
+    let mut told: Vec<String> = Vec::new();
+    let mut point = String::new();
+    for event in events(&place.journal("ways")) {
+        match event["event"].as_str().unwrap() {
+            "evaluating" => point = event["point"].to_string(),
+            "evaluated" => told.push(format!("{point}: {}", event)),
+            _ => {}
+        }
+    }
+    told.sort();
+    assert_snapshot!(told.join("\n"));
+    #[cfg(target_os = "linux")]
+    assert!(support::processes_with("sleep\01000\0").is_empty(), "the whole tree ends with the time");
+}
+
+#[test]
+fn what_a_program_says_is_in_the_log() {
+    let place =
+        Place::new(&[("count.sh", COUNTING), ("weight.txt", "the scales say one\n"), ("count.yaml", COUNT)]);
+    let output = place.run("count.yaml", &["-v"]);
+    succeeded(&output);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("count.sh: the scales say one"), "{said}");
+}

@@ -1,0 +1,177 @@
+"""An objective in Python: a decorated function that `host` evaluates.
+
+One file, nothing but the standard library, Python 3.9 or newer. Copy it beside your script::
+
+    from workbench import Infeasible, objective
+
+    @objective(variables={"solvent": ["water", "ethanol"], "heated": [False, True]}, sense="maximize")
+    def brew(solvent, heated):
+        if solvent == "ethanol" and heated:
+            raise Infeasible("it burns")
+        return 2.0 if heated else 1.0
+
+    if __name__ == "__main__":
+        brew.serve()
+
+A manifest then needs no more than ``benchmark: { use: command, options: { run: [python3, brew.py] } }``. To try the
+function by hand: ``python3 brew.py --solvent=water --heated=true`` prints its value.
+"""
+
+import inspect
+import json
+import math
+import os
+import sys
+import traceback
+
+#: The version of the protocol between the benchmark `command` and a program.
+PROTOCOL = 1
+
+
+class Infeasible(Exception):
+    """Raise it from an objective for a point that has no value and never will; its words are the reason."""
+
+
+def objective(function=None, *, variables=None, ordered=(), sense=None, noisy=None):
+    """Makes a function an objective.
+
+    variables: for each parameter its levels, ``{"layers": [1, 2, 3]}``; left out, the manifest has them.
+    ordered: names of the variables whose levels stand in an order.
+    sense: "minimize" or "maximize"; left out, the manifest's, or "minimize".
+    noisy: whether a point has another value each time.
+
+    The function is called with the level of each variable by name. Where it has a parameter `seed` that is no variable, it
+    gets a whole number there: the same seed has to give the same value.
+    """
+    if function is None:
+        return lambda function: Objective(function, variables, ordered, sense, noisy)
+    return Objective(function, variables, ordered, sense, noisy)
+
+
+class Objective:
+    """A function that can be called as before, and served to the host."""
+
+    def __init__(self, function, variables=None, ordered=(), sense=None, noisy=None):
+        if sense not in (None, "minimize", "maximize"):
+            raise ValueError(f"sense is 'minimize' or 'maximize', not {sense!r}")
+        if isinstance(ordered, str):
+            raise TypeError("ordered is a list of names")
+        unknown = [name for name in ordered if variables is not None and name not in variables]
+        if unknown:
+            raise ValueError(f"ordered names {unknown[0]!r}, which is no variable")
+        self.function = function
+        self.variables = None if variables is None else {name: list(of) for name, of in variables.items()}
+        self.ordered, self.sense, self.noisy = list(ordered), sense, noisy
+        self.__doc__, self.__name__ = function.__doc__, getattr(function, "__name__", "objective")
+        parameters = inspect.signature(function).parameters
+        self._takes_seed = "seed" in parameters and "seed" not in (variables or {})
+        any_name = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        for name in self.variables or {}:
+            if name not in parameters and not any_name:
+                raise ValueError(f"{self.__name__}() has no parameter {name!r} for the variable of that name")
+
+    def __call__(self, *arguments, **levels):
+        return self.function(*arguments, **levels)
+
+    def evaluate(self, point, seed=0):
+        """How the evaluation of a point ends, as the host reads it: {"value": …}, {"infeasible": …} or {"error": …}."""
+        try:
+            more = {"seed": seed} if self._takes_seed and "seed" not in point else {}
+            value = float(self.function(**point, **more))
+        except Infeasible as reason:
+            return {"infeasible": str(reason) or "it said no more"}
+        except Exception as error:  # whatever it is, the trial goes on with another point
+            traceback.print_exc()
+            return {"error": f"{type(error).__name__}: {error}"}
+        if not math.isfinite(value):
+            return {"error": f"the value is {value}"}
+        return {"value": value}
+
+    def hello(self):
+        """What the host is told first."""
+        hello = {"hello": PROTOCOL}
+        if self.variables is not None:
+            hello["variables"] = self.variables
+            hello["ordered"] = self.ordered
+        if self.sense is not None:
+            hello["sense"] = self.sense
+        if self.noisy is not None:
+            hello["deterministic"] = not self.noisy
+        return hello
+
+    def serve(self, arguments=None):
+        """Answers the host's requests until there are no more.
+
+        Where the arguments name a level for a variable (``--layers=2``), that one point is evaluated instead, and its value
+        is printed: for trying the function by hand.
+        """
+        arguments = sys.argv[1:] if arguments is None else arguments
+        point = self._point_of(arguments)
+        if point is not None:
+            return _show(self.evaluate(point))
+        if sys.stdin.isatty():
+            sys.exit(f"{self.__name__} is an objective: a manifest runs it with `use: command`.\n{self._usage()}")
+        answers = _take_output()
+        for line in sys.stdin:
+            if not line.strip():
+                continue
+            request = json.loads(line)
+            if "hello" in request:
+                if request["hello"] != PROTOCOL:
+                    sys.exit(f"this program speaks version {PROTOCOL} of the protocol, and the host {request['hello']}")
+                answer = self.hello()
+            else:
+                answer = self.evaluate(request["point"], request.get("seed", 0))
+            answers.write(json.dumps(answer) + "\n")
+            answers.flush()
+
+    def _point_of(self, arguments):
+        """The point that arguments spell; None where they speak of other things."""
+        pairs = [word[2:].split("=", 1) for word in arguments if word.startswith("--") and "=" in word]
+        if self.variables is None:
+            return {name: _level(text) for name, text in pairs} or None
+        given = {name: text for name, text in pairs if name in self.variables}
+        if not given:
+            return None
+        point = {}
+        for name, levels in self.variables.items():
+            if name not in given:
+                sys.exit(f"no level for {name!r}.\n{self._usage()}")
+            known = {_text(level): level for level in levels}
+            if given[name] not in known:
+                sys.exit(f"{given[name]!r} is no level of {name!r}, which has {', '.join(known)}")
+            point[name] = known[given[name]]
+        return point
+
+    def _usage(self):
+        words = [f"--{name}={_text(levels[0])}" for name, levels in (self.variables or {"NAME": ["LEVEL"]}).items()]
+        return f"To try it: {os.path.basename(sys.argv[0])} {' '.join(words)}"
+
+
+def _take_output():
+    """The standard output for answers alone: what the objective prints goes to the error output from here on."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    return answers
+
+
+def _show(answer):
+    if "value" in answer:
+        return print(answer["value"])
+    if "infeasible" in answer:
+        return print(f"infeasible: {answer['infeasible']}")
+    sys.exit(f"failed: {answer['error']}")
+
+
+def _text(level):
+    """A level as a manifest and the host write it."""
+    return level if isinstance(level, str) else json.dumps(level)
+
+
+def _level(text):
+    """A level from its text: a number or a truth value where it is one, else a word."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
