@@ -65,6 +65,23 @@ Examples:
 
 Exit codes: 0 done, 1 a trial failed, 2 the request was wrong.";
 
+const ASK_HELP: &str = "\
+Examples:
+  host ask lab.yaml                             the first point; the run is results/NAME/lab
+  host ask results/NAME/lab -n 4                the next four
+  host ask results/NAME/lab -n 4 --format csv > todo.csv
+
+Exit codes: 0 done, 1 fewer points are left than were asked for, 2 the request was wrong.";
+
+const TELL_HELP: &str = "\
+Examples:
+  host tell results/NAME/lab 4=0.71 5=infeasible 6='failed: spilt'
+  host tell results/NAME/lab todo.csv           what has no value yet stays under way
+  host tell results/NAME/lab --point solvent=water,dose=1 --value 0.5
+  echo '{\"evaluation\": 4, \"value\": 0.71}' | host tell results/NAME/lab -
+
+Exit codes: 0 done, 2 the request was wrong, and nothing was recorded.";
+
 const SCHEMA_HELP: &str = "\
 For an editor with a YAML language server:
   host schema > experiments/manifest.schema.json
@@ -146,6 +163,20 @@ pub enum Command {
     /// Results go to `DIR/NAME/ID/`, and the last line on the standard output names that folder. Ctrl-C
     /// stops after the evaluations under way and loses nothing: the same command with `--resume` goes on.
     Run(RunArguments),
+    /// Ask for the next points of an experiment that somebody else evaluates: people, a laboratory, another program.
+    ///
+    /// With a manifest, the run's folder is made, or found again; then the folder does. Each point is on disk before it is
+    /// shown, and no point is asked for twice: `host status` lists those that are under way.
+    #[command(after_help = ASK_HELP)]
+    Ask(AskArguments),
+    /// Tell what evaluations gave: values, points that are infeasible, evaluations that failed.
+    ///
+    /// Everything is checked before anything is recorded. Told again in the same words, a result is known already, so that a
+    /// command that was interrupted can be given again.
+    #[command(after_help = TELL_HELP)]
+    Tell(TellArguments),
+    /// Show how far the trials of a run are, and which points are under way.
+    Status(StatusArguments),
     /// Check a manifest and list its trials, without running anything.
     Plan {
         /// What to plan.
@@ -191,6 +222,79 @@ pub enum Command {
     /// Run one trial of a run folder: what `host run` starts, and what a cluster's job array would.
     #[command(hide = true)]
     Trial(TrialArguments),
+}
+
+/// What to ask, and how many.
+#[derive(Debug, Args)]
+pub struct AskArguments {
+    /// The folder of a run that was asked before, or a manifest.
+    #[arg(value_name = "DIR|MANIFEST")]
+    pub path: PathBuf,
+    /// How many points.
+    #[arg(short = 'n', long, value_name = "K", default_value = "1")]
+    pub count: std::num::NonZeroUsize,
+    /// `table`, `json` or `csv`, with an empty column `value` to be filled in.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = PointsFormat::Table, hide_possible_values = true)]
+    pub format: PointsFormat,
+    /// What the command line changes in the manifest.
+    #[command(flatten)]
+    pub changes: Changes,
+    /// Where results go.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub output: PathBuf,
+    /// The name of the run's folder.
+    #[arg(long, value_name = "ID", default_value = "lab")]
+    pub run_id: String,
+}
+
+/// How points are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum PointsFormat {
+    #[default]
+    Table,
+    Json,
+    Csv,
+}
+
+/// What to tell.
+#[derive(Debug, Args)]
+pub struct TellArguments {
+    /// The folder of a run, as `host ask` names it.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Results: `4=0.71`, `5=infeasible`, `6='failed: spilt'`; CSV files; or - for CSV or JSON from the standard input.
+    #[arg(value_name = "RESULT")]
+    pub results: Vec<String>,
+    /// A point, whether it was asked for or not: `solvent=water,dose=1`.
+    #[arg(long, value_name = "POINT")]
+    pub point: Option<String>,
+    /// The value of --point.
+    #[arg(long, value_name = "VALUE", requires = "point", allow_negative_numbers = true, value_parser = finite)]
+    pub value: Option<f64>,
+    /// Why --point is not allowed.
+    #[arg(long, value_name = "REASON", requires = "point", conflicts_with = "value")]
+    pub infeasible: Option<String>,
+    /// Why there is no value of --point.
+    #[arg(long, value_name = "REASON", requires = "point", conflicts_with_all = ["value", "infeasible"])]
+    pub failed: Option<String>,
+    /// Where plugins come from.
+    #[command(flatten)]
+    pub plugins: PluginArguments,
+}
+
+fn finite(text: &str) -> Result<f64, &'static str> {
+    text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or("not a finite number")
+}
+
+/// What to show.
+#[derive(Debug, Args)]
+pub struct StatusArguments {
+    /// The folder of a run: results/NAME/ID.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to look at.

@@ -89,6 +89,14 @@ pub(crate) fn wrapped(words: impl Iterator<Item = String>, indent: &str) -> Vec<
     lines
 }
 
+/// A cell of comma-separated text that no reader takes apart, and no spreadsheet for a formula.
+pub(crate) fn csv_cell(text: &str) -> String {
+    let is_number = text.parse::<f64>().is_ok();
+    let formula = !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
 /// A number with five digits that count.
 pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return "–".to_owned() };

@@ -74,7 +74,6 @@ fn each_wrong_plugin_breaks_the_promise_that_it_breaks_and_no_other() {
         let (found, code) = broken(&file(kind), &format!("[way={way}]"), more);
         assert_eq!(code, Some(1), "{kind} {way}");
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-        // What is no answer at all hides nothing else; a space that changes has points outside of it.
         assert_eq!(names, [promise], "{kind} {way}: {found:?}");
         told += &format!("{kind} {way}: {}\n", found[0].1);
     }
@@ -130,8 +129,13 @@ fn what_cannot_be_checked_is_told() {
 #[test]
 fn plugins_of_the_workspace_keep_their_promises() {
     // One of each kind; each has the same rules in its own tests.
-    for name in ["labs", "one-hot", "random", "tabu", "command[run=[echo,1],mode=once,variables={a: [1, 2]}]"]
-    {
+    for name in [
+        "labs",
+        "one-hot",
+        "random",
+        "tabu",
+        "command[run=[echo,1],mode=once,pass=environment,variables={a: [1, 2]}]",
+    ] {
         let output = support::output(&["plugins", "check", name], "");
         assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stdout));
     }

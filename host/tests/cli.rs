@@ -84,6 +84,8 @@ fn help_teaches() {
         &["plugins"],
         &["plugins", "list"],
         &["plugins", "describe"],
+        &["plugins", "new"],
+        &["plugins", "check"],
         &["schema"],
         &["doctor"],
         &["completions"],

@@ -104,7 +104,11 @@ fn known_values_are_not_evaluated_and_a_resume_needs_nothing_but_the_folder() {
 
 #[test]
 fn the_tables_of_a_run_are_the_data_of_the_next() {
-    let folder = Folder::new(&MANIFEST.replace("initial: { points: data/points.csv }\n", ""), POINTS);
+    let methods = "methods: { a: { surrogate: bayes-linear, solver: exhaustive }, b: { surrogate: random, solver: exhaustive } }\n";
+    let manifest =
+        MANIFEST.replace("initial: { points: data/points.csv }\n", "").replace("seeds: 2", "seeds: 1");
+    let manifest = manifest.replace("surrogate: bayes-linear\nsolver: exhaustive\n", methods);
+    let folder = Folder::new(&manifest, POINTS);
     assert!(folder.run(&["--run-id", "first"]).0);
     let first = folder.path("results/given/first");
     let exported = folder.path("exported");
@@ -121,7 +125,7 @@ fn the_tables_of_a_run_are_the_data_of_the_next() {
     for table in [first.join("trace.csv"), exported.join("trace.csv")] {
         let set = format!("initial.points={}", table.display());
         let id = format!("after-{}", name(&table));
-        let (done, words) = folder.run(&["--set", &set, "--set", "seeds=1", "--run-id", &id]);
+        let (done, words) = folder.run(&["--set", &set, "--solver", "exhaustive", "--run-id", &id]);
         assert!(done, "{words}");
         let journals = journals_in(&folder.path("results/given").join(id));
         let evaluations = evaluations(&journals["exhaustive-seed1"]);

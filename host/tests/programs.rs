@@ -159,7 +159,7 @@ fn evaluations_end_as_what_they_are() {
     told.sort();
     assert_snapshot!(told.join("\n"));
     #[cfg(target_os = "linux")]
-    assert!(support::processes_with("sleep\01000\0").is_empty(), "the whole tree ends with the time");
+    assert!(support::processes_with("sleep\x001000\x00").is_empty(), "the whole tree ends with the time");
 }
 
 #[test]

@@ -69,7 +69,8 @@ struct host_space {
     /* A variable with named levels, at least two; ordered where neighbours are more alike than others. */
     void (*variable)(host_space *space, const char *name, const char *const *levels, size_t count, int ordered);
     /* A rule that all points keep to, as JSON: {"at-most": {"count": 1, "of": [{"index": 0, "level": 1}, …]}},
-     * {"exactly": …}, {"fixed": {"index": 0, "level": 1}}, {"forbidden": [{"index": 0, "level": 1}, …]}. */
+     * {"exactly": …}, {"fixed": {"index": 0, "level": 1}}, {"forbidden": [{"index": 0, "level": 1}, …]},
+     * {"capacity": {"limit": 3.5, "of": [{"index": 0, "level": 1}, …], "weights": [1.5, …]}}. */
     void (*constraint)(host_space *space, const char *json);
 };
 
@@ -136,7 +137,7 @@ typedef struct host_plugin {
 
     /* Solvers. */
     const char *takes; /* "quadratic" (also for NULL), "general" or "quadratic,general" */
-    const char *keeps; /* which rules its answers keep to: of "groups,at-most,exactly,fixed,forbidden"; NULL for none */
+    const char *keeps; /* which rules its answers keep to: of "groups,at-most,exactly,fixed,forbidden,capacity"; NULL for none */
     int (*minimize)(void *instance, const host_problem *problem, uint64_t seed, host_answer *answer, host_error *error);
 } host_plugin;
 

@@ -21,6 +21,7 @@ import inspect
 import json
 import math
 import os
+import subprocess
 import sys
 import traceback
 
@@ -175,3 +176,82 @@ def _level(text):
         return json.loads(text)
     except ValueError:
         return text
+
+
+class Asked:
+    """A point to be evaluated: its number, and the level of each variable by name."""
+
+    def __init__(self, evaluation, point):
+        self.evaluation = evaluation
+        self.point = {name: _level(level) for name, level in point.items()}
+
+    def __repr__(self):
+        return f"Asked({self.evaluation}, {self.point})"
+
+
+class Study:
+    """An experiment whose points are evaluated here, in a loop of your own::
+
+        study = Study("lab.yaml")
+        for _ in range(30):
+            asked = study.ask()[0]
+            study.tell(asked, value=measure(**asked.point))
+
+    Everything is on disk in the run's folder: a script that is started again goes on where it was, and `pending` has what
+    was asked for and not told.
+    """
+
+    def __init__(self, manifest, run_id="lab", output="results", host="host", options=()):
+        """The run of a manifest, or that of a folder that `host ask` has made.
+
+        host: the program, such as "target/release/host". options: more arguments for it, such as ["--plugin-dir", "mine"].
+        """
+        self._host, self._options = host, list(options)
+        if os.path.isdir(manifest):
+            self.folder, self._begin = manifest, None
+        else:
+            self.folder = None
+            self._begin = [manifest, "--run-id", run_id, "--output", output]
+
+    def ask(self, count=1):
+        """The next points, as a list of `Asked`; shorter where no more are left."""
+        where = [self.folder] if self.folder else self._begin
+        answer = json.loads(self._call("ask", *where, "-n", str(count), "--format", "json", may_fail=True))
+        self.folder = answer["folder"]
+        return [Asked(point["evaluation"], point["point"]) for point in answer["asked"]]
+
+    def tell(self, asked, value=None, infeasible=None, failed=None):
+        """What an evaluation gave: a value, or why the point is infeasible, or why it failed.
+
+        asked: an `Asked`, its number, or the point as a dictionary, whether it was asked for or not.
+        """
+        results = {"value": value, "infeasible": infeasible, "failed": failed}
+        result = {name: told for name, told in results.items() if told is not None}
+        if len(result) != 1:
+            raise ValueError("an evaluation has a value, or is infeasible, or failed")
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"the value is {value}; tell `failed` where there is none")
+        if isinstance(asked, dict):
+            result["point"] = {name: _text(level) for name, level in asked.items()}
+        else:
+            result["evaluation"] = getattr(asked, "evaluation", asked)
+        if self.folder is None:
+            raise ValueError("nothing was asked yet; a Study of the run's folder can be told at once")
+        self._call("tell", self.folder, "-", text=json.dumps(result))
+
+    @property
+    def pending(self):
+        """The points that were asked for and not told."""
+        if self.folder is None:
+            return []
+        trials = json.loads(self._call("status", self.folder, "--json", plugins=False))
+        return [Asked(point["evaluation"], point["point"]) for trial in trials for point in trial["pending"]]
+
+    def _call(self, command, *arguments, text="", may_fail=False, plugins=True):
+        options = self._options if plugins else []
+        called = [self._host, command, *arguments, *options]
+        ended = subprocess.run(called, input=text, capture_output=True, text=True, encoding="utf-8", check=False)
+        # With 1, fewer points are left than were asked for.
+        if ended.returncode not in ((0, 1) if may_fail else (0,)):
+            raise RuntimeError(ended.stderr.strip() or f"{command} ended with {ended.returncode}")
+        return ended.stdout

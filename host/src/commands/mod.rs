@@ -1,5 +1,6 @@
 //! One file a command: from its arguments to what a person sees and the exit code.
 
+mod ask;
 mod completions;
 mod doctor;
 mod export;
@@ -11,6 +12,8 @@ mod report;
 mod run;
 mod schema;
 mod solve;
+mod status;
+mod tell;
 mod trial;
 
 use std::io::Write;
@@ -47,6 +50,9 @@ pub fn run(arguments: Arguments) -> ExitCode {
     let (format, verbose) = (arguments.log_format, arguments.verbose);
     match arguments.command {
         Command::Run(arguments) => run::run(&arguments, Logs { format, verbose }),
+        Command::Ask(arguments) => ask::ask(&arguments),
+        Command::Tell(arguments) => tell::tell(&arguments),
+        Command::Status(arguments) => status::status(&arguments),
         Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -27,7 +28,7 @@ fn try_run(arguments: &RunArguments, logs: Logs) -> Result<Outcome, Vec<Diagnost
     let plan = make_plan(&manifest, &arguments.changes)?;
     let mut progress = Progress::new(arguments.quiet, logs.format).watched_by(Box::new(Page(None)));
     let (plugins, allow_changed) = (&arguments.changes.plugins, arguments.allow_changed_plugins);
-    let programs = Programs { plugins, allow_changed };
+    let programs = Programs { plugins, allow_changed, patience: Duration::ZERO };
     let executor = executor(arguments, logs.verbose);
     let to_go_on = |folder: &Path| resume_command(folder, arguments);
     let outcome = run::run(&plan, &place, &programs, executor.as_ref(), &to_go_on, &mut progress);

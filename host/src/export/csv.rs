@@ -6,13 +6,14 @@ use serde_json::Value as Json;
 
 use super::Sink;
 use crate::record::tables::{Cell, Column};
+use crate::text::csv_cell;
 
 /// Comma-separated text, with the columns' names in the first line.
 pub(super) struct Csv<W>(W);
 
 impl<W: Write> Csv<W> {
     pub(super) fn new(mut out: W, columns: &[Column]) -> io::Result<Self> {
-        let names: Vec<String> = columns.iter().map(|column| text(&column.name)).collect();
+        let names: Vec<String> = columns.iter().map(|column| csv_cell(&column.name)).collect();
         writeln!(out, "{}", names.join(","))?;
         Ok(Self(out))
     }
@@ -37,7 +38,7 @@ pub(super) fn write_row(out: &mut impl Write, row: &[Cell<'_>]) -> io::Result<()
         }
         match cell {
             Cell::Nothing => {}
-            Cell::Text(words) => out.write_all(text(words).as_bytes())?,
+            Cell::Text(words) => out.write_all(csv_cell(words).as_bytes())?,
             Cell::Whole(value) => write!(out, "{value}")?,
             Cell::Number(value) => out.write_all(number(*value).as_bytes())?,
             Cell::Flag(flag) => write!(out, "{flag}")?,
@@ -52,25 +53,17 @@ fn number(value: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Text that no reader takes apart, and no spreadsheet for a formula.
-fn text(text: &str) -> String {
-    let is_number = text.parse::<f64>().is_ok();
-    let formula = !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn texts_are_quoted_where_they_must_be() {
-        assert_eq!(text("psr"), "psr");
-        assert_eq!(text("sdp[a=1,b=2]"), "\"sdp[a=1,b=2]\"");
-        assert_eq!(text("say \"hi\""), "\"say \"\"hi\"\"\"");
-        assert_eq!(text("=1+1"), "'=1+1");
-        assert_eq!(text("-1.5e-3"), "-1.5e-3");
+        assert_eq!(csv_cell("psr"), "psr");
+        assert_eq!(csv_cell("sdp[a=1,b=2]"), "\"sdp[a=1,b=2]\"");
+        assert_eq!(csv_cell("say \"hi\""), "\"say \"\"hi\"\"\"");
+        assert_eq!(csv_cell("=1+1"), "'=1+1");
+        assert_eq!(csv_cell("-1.5e-3"), "-1.5e-3");
     }
 
     #[test]

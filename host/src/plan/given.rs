@@ -138,8 +138,12 @@ fn without_repeats(
                     false => "this point stands here twice, with different results",
                 };
                 let what = Diagnostic::new(what).because(format!("it is at {first} too"));
-                let hint =
-                    "keep one of them; only an objective that says it is noisy has several values of a point";
+                let hint = match of_run {
+                    true => "these are trials of different instances: keep those of one seed",
+                    false => {
+                        "keep one of them; only an objective that says it is noisy has several values of a point"
+                    }
+                };
                 mistakes.push(Diagnostic { place: Some(place), ..what.hint(hint) });
             }
             Some(_) => points.push(GivenPoint { point, known }),

@@ -70,6 +70,12 @@ pub fn read(label: &str, text: &str, space: &Space, by_number: bool) -> Result<R
 /// What stands before a variable's name in the tables of a run.
 const PREFIX: &str = "x.";
 
+/// What the column of a variable is called: its name, unless that says how an evaluation ended.
+pub fn column_name(variable: &str) -> String {
+    let taken = NAMES.iter().any(|(name, _)| *name == variable) || variable.starts_with(['#', '"']);
+    if taken { format!("{PREFIX}{variable}") } else { variable.to_owned() }
+}
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Column {

@@ -1,6 +1,7 @@
 //! The folder of a run: made, or found again and held against the plan.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::extend::{extend, settle};
 use super::identity::Identity;
@@ -30,6 +31,8 @@ pub struct Programs<'a> {
     pub plugins: &'a PluginArguments,
     /// Whether a run goes on although its plugins have changed since.
     pub allow_changed: bool,
+    /// How long to wait for another that holds the run's folder.
+    pub patience: Duration,
 }
 
 /// Makes the run's folder with the plan and its trials in it, or finds the one to go on with; no other host has it.
@@ -37,7 +40,7 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
     let allow_changed_plugins = programs.allow_changed;
     let (folder, resume) = find(plan, place)?;
     if resume {
-        let lock = Lock::take(&folder)?;
+        let lock = Lock::take_within(&folder, programs.patience)?;
         if allow_changed_plugins {
             Identity::mend(&folder, plan)?;
         }

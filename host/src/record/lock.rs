@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::diagnostic::Diagnostic;
 use crate::{clock, files};
@@ -17,6 +18,17 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// Takes a folder, waiting this long for whoever has it, or says who that is.
+    pub fn take_within(folder: &Path, patience: Duration) -> Result<Self, Diagnostic> {
+        let begun = Instant::now();
+        loop {
+            match Self::take(folder) {
+                Err(_) if begun.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
+                taken => return taken,
+            }
+        }
+    }
+
     /// Takes a folder, or says who has it.
     pub(super) fn take(folder: &Path) -> Result<Self, Diagnostic> {
         let path = folder.join(LOCK);

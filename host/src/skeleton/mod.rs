@@ -183,7 +183,7 @@ pub fn skeleton(wish: &Wish<'_>, api: Option<&Path>) -> Result<Skeleton, Diagnos
 }
 
 fn only(kind: Kind, language: &str, what: &str) -> Diagnostic {
-    Diagnostic::new(format!("a {kind} cannot be written in {language}, only {what}"))
+    Diagnostic::new(format!("no {kind} can be written in {language}, only {what}"))
         .hint("`--lang rust` is for every kind")
 }
 

@@ -141,13 +141,38 @@ impl<'r> Dialogue<'r> {
         Ok(self.pending().pop())
     }
 
+    /// Why it could not be told that an evaluation ended so.
+    pub fn refuses(&self, evaluation: usize, outcome: &Outcome) -> Option<TrialError> {
+        match self.told.get(&evaluation) {
+            Some((_, known)) if known == outcome => None,
+            Some((_, known)) => Some(TrialError::Told { evaluation, known: in_words(known) }),
+            None if self.trial.pending.iter().any(|begun| begun.evaluation == evaluation) => None,
+            None => Some(TrialError::NotAsked { evaluation }),
+        }
+    }
+
+    /// The same for a point, whether it was asked for or not.
+    pub fn refuses_point(&self, point: &Point, outcome: &Outcome) -> Option<TrialError> {
+        let evaluation = self.number_of(point)?;
+        self.refuses(evaluation, outcome)
+    }
+
+    /// The evaluation that a result of this point is of; `None` where it is a new one.
+    fn number_of(&self, point: &Point) -> Option<usize> {
+        let under_way = self.trial.pending.iter().find(|begun| begun.point == *point);
+        // What is not noisy has one value, however often it is told.
+        let told = || self.told.iter().find(|(_, (told, _))| told == point).map(|(number, _)| *number);
+        let told = || told().filter(|_| self.trial.deterministic());
+        under_way.map(|begun| begun.evaluation).or_else(told)
+    }
+
     /// How an evaluation that was asked for ended. Told again in the same words, it is known already.
     pub fn tell(&mut self, evaluation: usize, outcome: Outcome) -> Result<Told, TrialError> {
-        if let Some((_, known)) = self.told.get(&evaluation) {
-            return match *known == outcome {
-                true => Ok(Told::Known(evaluation)),
-                false => Err(TrialError::Told { evaluation, known: in_words(known) }),
-            };
+        if let Some(error) = self.refuses(evaluation, &outcome) {
+            return Err(error);
+        }
+        if self.told.contains_key(&evaluation) {
+            return Ok(Told::Known(evaluation));
         }
         let begun = self.trial.take_pending(evaluation).ok_or(TrialError::NotAsked { evaluation })?;
         let outcome = self.trial.tell(&begun, outcome)?;
@@ -157,12 +182,7 @@ impl<'r> Dialogue<'r> {
 
     /// How the evaluation of a point ended, whether it was asked for or not.
     pub fn take(&mut self, point: &Point, outcome: Outcome) -> Result<Told, TrialError> {
-        if let Some(begun) = self.trial.pending.iter().find(|begun| begun.point == *point) {
-            return self.tell(begun.evaluation, outcome);
-        }
-        // What is not noisy has one value, however often it is told.
-        let before = self.told.iter().find(|(_, (told, _))| told == point).map(|(number, _)| *number);
-        if let Some(evaluation) = before.filter(|_| self.trial.deterministic()) {
+        if let Some(evaluation) = self.number_of(point) {
             return self.tell(evaluation, outcome);
         }
         let bits = self.trial.encode(point)?;

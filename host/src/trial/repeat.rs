@@ -39,7 +39,10 @@ impl Singles {
     pub(super) fn take(&self, seed: u64, count: usize) -> Vec<f64> {
         let seeds = || (0..count).map(|i| repetition(seed, i));
         let values = seeds().map_while(|seed| self.get(seed).ok().flatten()).collect();
-        let _ = self.with(|repeats| Ok(repeats.forget(seeds())));
+        let _ = self.with(|repeats| {
+            repeats.forget(seeds());
+            Ok(())
+        });
         values
     }
 

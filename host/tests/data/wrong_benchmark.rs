@@ -44,6 +44,10 @@ impl Benchmark for Wrong {
             _ => Ok(ones.into()),
         }
     }
+    /// A value that changes from call to call is no promise that every seed gives the same.
+    fn deterministic(&self) -> bool {
+        self.way != "determinism"
+    }
     fn optimum(&mut self, _l1: f64) -> Result<Option<f64>> {
         Ok((self.way == "optimum").then_some(4.5))
     }

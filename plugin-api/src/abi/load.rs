@@ -36,7 +36,7 @@ pub struct Plugin {
 /// What its library exports.
 enum Module {
     Rust(PluginModuleRef),
-    C(CModule),
+    C(Box<CModule>),
 }
 
 /// What a plugin says of itself.
@@ -216,7 +216,7 @@ impl Plugin {
             defaults: module.defaults.clone(),
             path,
         };
-        Ok(Self { module: Module::C(module), description })
+        Ok(Self { module: Module::C(Box::new(module)), description })
     }
 
     fn expect_kind(self, expected: Kind) -> Result<Self, LoadError> {

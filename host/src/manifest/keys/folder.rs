@@ -1,4 +1,4 @@
-//! `folder`: what relative paths start from.
+//! `folder`: what relative paths of plugins, and in their options, start from. (Data of the experiment lies beside its manifest.)
 
 use plugin_api::Kind;
 use serde_json::{Value as Json, json};
@@ -31,7 +31,7 @@ impl Key for Folder {
     fn schema(_: &str, _: &dyn Fn(Kind) -> Json) -> Json {
         described(
             json!({ "type": "string" }),
-            "What relative paths in this file start from; by default the manifest's own folder.",
+            "What relative paths of plugins, and in their options, start from; by default the manifest's own folder.",
         )
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use plugin_api::serde_json::{Map, Value};
 use plugin_api::{Benchmark, Error, Evaluation, Point, Result, Sense, Space, export_benchmark};
+use shared_named_levels::Variables;
 
 mod once; // a program that is started for each point
 pub mod options; // what a manifest may set, and its limits
 mod persistent; // the protocol of a program that lives as long as its trial
 mod program; // found, started, listened to, ended
-mod variables; // names and levels, from a manifest or from the program itself
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -19,7 +19,6 @@ use once::Once;
 use options::{Direction, Mode, Options};
 use persistent::{Conversation, Hello};
 use program::Program;
-use variables::Variables;
 
 export_benchmark!("command", |options: Options, seed: u64| Command::new(options, seed));
 

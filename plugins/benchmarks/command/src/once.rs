@@ -11,7 +11,7 @@ use plugin_api::{Error, Evaluation, Result};
 use crate::options::Pass;
 use crate::persistent::seed;
 use crate::program::{LINGER, Program, ending, thread};
-use crate::variables::text;
+use shared_named_levels::text;
 
 /// The environment variable that has the evaluation's seed.
 const SEED: &str = "HOST_SEED";

@@ -11,7 +11,7 @@ use plugin_api::serde_json::Value;
 use plugin_api::{Error, Result, tracing};
 
 use crate::options::Options;
-use crate::variables::text;
+use shared_named_levels::text;
 
 /// How long the outputs of a program that has ended are read, where something that it started keeps them open.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);

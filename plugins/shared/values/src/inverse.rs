@@ -32,7 +32,11 @@ impl Inverse {
         let (values, unit) = tamed(values);
         let mut pairs: Vec<(f64, f64)> = transformed.iter().copied().zip(values.iter().copied()).collect();
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let mean = |same: &[(f64, f64)]| same.iter().map(|pair| pair.1).sum::<f64>() / same.len() as f64;
+        // Rounding may take the mean of equal values beyond them, and beyond the next.
+        let mean = |same: &[(f64, f64)]| {
+            let mean = same.iter().map(|pair| pair.1).sum::<f64>() / same.len() as f64;
+            mean.clamp(same[0].1, same[same.len() - 1].1)
+        };
         let mut knots: Vec<(f64, f64)> =
             pairs.chunk_by(|a, b| a.0 == b.0).map(|same| (same[0].0, mean(same))).collect();
         if knots.is_empty() {
@@ -170,6 +174,20 @@ mod tests {
                     (found.1 - expected.1).abs() < 0.005 * size,
                     "{kind:?} {mean}: {found:?} {expected:?}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn equal_values_beside_one_that_differs_in_its_last_digit_have_an_inverse() {
+        for count in 1..60 {
+            for start in [-18.759_813_050_329_07_f64, 0.1, 1.0 / 3.0, 1e9 / 7.0] {
+                let mut values = vec![start; count];
+                values.extend([start.next_up(), start.next_down(), start - 1.0, start + 3.0]);
+                let transformed = standardise(&Values::Copula.transform(&values)).values;
+                let inverse = Inverse::new(&transformed, &values);
+                let along: Vec<f64> = (-400..400).map(|k| inverse.value(0.01 * f64::from(k))).collect();
+                assert!(along.is_sorted(), "{count} times {start}");
             }
         }
     }

@@ -7,7 +7,7 @@ use plugin_api::{Error, Point, Result, Space, Variable};
 
 /// The variables of a program, each level in its own type.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Variables {
+pub struct Variables {
     names: Vec<String>,
     levels: Vec<Vec<Value>>,
     ordered: BTreeSet<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Variables {
 
 impl Variables {
     /// An error has the path to what is wrong: `variables.layers[1]`.
-    pub(crate) fn new(variables: &Map<String, Value>, ordered: &[String]) -> Result<Self> {
+    pub fn new(variables: &Map<String, Value>, ordered: &[String]) -> Result<Self> {
         let (mut names, mut levels) = (Vec::new(), Vec::new());
         for (name, list) in variables {
             let path = format!("variables.{name}");
@@ -46,7 +46,8 @@ impl Variables {
         Ok(Self { names, levels, ordered: ordered.iter().cloned().collect() })
     }
 
-    pub(crate) fn space(&self) -> Result<Space> {
+    /// The space of these variables.
+    pub fn space(&self) -> Result<Space> {
         let variable = |(name, levels): (&String, &Vec<Value>)| {
             let levels = levels.iter().map(text);
             match self.ordered.contains(name) {
@@ -58,20 +59,21 @@ impl Variables {
     }
 
     /// Name and level of each variable at a point of the space.
-    pub(crate) fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    pub fn at<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = (&'a str, &'a Value)> {
         let level = |((name, levels), &level): ((&'a String, &'a Vec<Value>), &'a u32)| {
             (name.as_str(), &levels[level as usize])
         };
         self.names.iter().zip(&self.levels).zip(point.iter()).map(level)
     }
 
-    pub(crate) fn names(&self) -> &[String] {
+    /// What the variables are called, in their order.
+    pub fn names(&self) -> &[String] {
         &self.names
     }
 }
 
 /// A level as people and command lines have it.
-pub(crate) fn text(level: &Value) -> String {
+pub fn text(level: &Value) -> String {
     match level {
         Value::String(word) => word.clone(),
         other => other.to_string(),

@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use plugin_api::{Answer, Problem, Quadratic, Result as PluginResult, Solver, Surrogate};
+use plugin_api::{
+    Acquisition, Answer, DrawRequest, Evaluation, Problem, Quadratic, Result as PluginResult, Solver,
+    Surrogate,
+};
 
 use super::super::turns::Turn;
 use super::testing::Events;
 use super::*;
+use crate::record::event::Evaluated;
 
 /// Value 10 for each of three bits, maximised or minimised; all three together are not allowed where `limited`.
 struct Tens {
