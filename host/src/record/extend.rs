@@ -220,8 +220,8 @@ fn round_that_goes_on(events: &[(Event, Chain)], budget: Budget) -> Option<usize
         _ => None,
     });
     let begins = |&(_, iteration): &(usize, usize)| (iteration - 1).is_multiple_of(budget.batch);
-    let (at, first) = proposals.clone().filter(begins).last()?;
-    let (_, last) = proposals.last()?;
+    let (at, first) = proposals.clone().rfind(begins)?;
+    let (_, last) = proposals.clone().next_back()?;
     let wanted = (first + budget.batch - 1).min(budget.evaluations);
     (last < wanted).then_some(at)
 }

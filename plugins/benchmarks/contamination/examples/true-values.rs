@@ -67,7 +67,8 @@ fn show(group: &str, differences: &[Row]) {
     let mean = |of: &dyn Fn(&Row) -> f64| differences.iter().map(of).sum::<f64>() / n;
     let difference = |row: &Row| row.1 - row.2;
     let average = mean(&difference);
-    let error = (mean(&|row| (difference(row) - average).powi(2)) / (n - 1.0)).sqrt();
+    let square = |x: f64| x * x;
+    let error = (mean(&|row| square(difference(row) - average)) / (n - 1.0)).sqrt();
     let count = |of: &dyn Fn(f64) -> bool| differences.iter().filter(|row| of(difference(row))).count();
     println!("{group}, means of {n} trials: luckiest value {:.4}", mean(&|row| row.0));
     println!(

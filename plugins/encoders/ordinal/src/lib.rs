@@ -150,7 +150,7 @@ mod tests {
             assert_eq!(coded.to_string(), format!("{bits}0101"));
             assert_eq!(encoder.decode(&coded).unwrap(), point);
         }
-        assert_eq!(encoder.layout().groups(), [3..6]);
+        assert_eq!(encoder.layout().groups(), std::slice::from_ref(&(3..6)));
     }
 
     #[test]
