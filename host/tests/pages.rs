@@ -23,7 +23,7 @@ enum Step {
 
 /// What the first word of a command may be, for a page to be a place where commands stand.
 const PROGRAMS: &str =
-    r"^(\w+=\S+ )*(host|target/release/host|cargo|cc|venv/bin/\w+|python3|for \w+ in)( |$)";
+    r"^(\w+=\S+ )*(host|target/release/host|cargo|cc|venv/bin/\w+|python3|for \w+ in [^:;]+;)( |$)";
 
 /// The steps of a page; a command outside of a block of commands is a mistake of the page.
 fn steps(page: &str) -> Vec<Step> {

@@ -17,7 +17,7 @@ use crate::text::number;
 use crate::trial::{Dialogue, Told, TrialError};
 
 /// A result, and whose it is.
-struct Result_ {
+struct Finding {
     place: Place,
     evaluation: Option<usize>,
     point: Option<Point>,
@@ -79,7 +79,7 @@ fn results(
     texts: &[(String, String)],
     space: &Space,
     mistakes: &mut Vec<Diagnostic>,
-) -> Vec<Result_> {
+) -> Vec<Finding> {
     let mut results = Vec::new();
     for argument in arguments.results.iter().filter(|argument| argument.contains('=')) {
         if Path::new(argument).is_file() {
@@ -88,7 +88,7 @@ fn results(
         let place = Place::Argument(argument.clone());
         match of_argument(argument) {
             Ok((evaluation, known)) => {
-                results.push(Result_ { place, evaluation: Some(evaluation), point: None, known });
+                results.push(Finding { place, evaluation: Some(evaluation), point: None, known });
             }
             Err(what) => mistakes.push(Diagnostic { place: Some(place), ..what }),
         }
@@ -110,7 +110,7 @@ fn results(
         let known = known.or_else(|| arguments.failed.clone().map(Known::Failed));
         match (of_words(words, space), known) {
             (Ok(point), Some(known)) => {
-                results.push(Result_ { place, evaluation: None, point: Some(point), known });
+                results.push(Finding { place, evaluation: None, point: Some(point), known });
             }
             (Ok(_), None) => {
                 let what = Diagnostic::new("a point without a result")
@@ -192,18 +192,18 @@ fn of_pairs(pairs: Vec<(&str, String)>, space: &Space) -> Result<Point, Vec<Diag
 }
 
 /// A table; lines without a result are still under way.
-fn of_csv(label: &str, text: &str, space: &Space) -> Result<Vec<Result_>, Vec<Diagnostic>> {
+fn of_csv(label: &str, text: &str, space: &Space) -> Result<Vec<Finding>, Vec<Diagnostic>> {
     let rows = read(label, text, space, true)?.rows.into_iter();
     // With a point, a number is not needed; that of another run would mean nothing.
     let result = |row: crate::plan::points::Row| {
         let known = row.known?;
-        Some(Result_ { place: row.place, evaluation: row.evaluation, point: row.point, known })
+        Some(Finding { place: row.place, evaluation: row.evaluation, point: row.point, known })
     };
     Ok(rows.filter_map(result).collect())
 }
 
 /// Objects, one a line or in a list: `{"evaluation": 4, "value": 0.71}`, or with a `point` of names to levels.
-fn of_json(label: &str, text: &str, space: &Space) -> Result<Vec<Result_>, Vec<Diagnostic>> {
+fn of_json(label: &str, text: &str, space: &Space) -> Result<Vec<Finding>, Vec<Diagnostic>> {
     let mut objects = Vec::new();
     for value in serde_json::Deserializer::from_str(text).into_iter::<Json>() {
         match value {
@@ -220,7 +220,7 @@ fn of_json(label: &str, text: &str, space: &Space) -> Result<Vec<Result_>, Vec<D
         let place = Place::File(label.to_owned(), i + 1, 1);
         match of_object(object, space) {
             Ok((evaluation, point, known)) => {
-                results.push(Result_ { place, evaluation, point, known });
+                results.push(Finding { place, evaluation, point, known });
             }
             Err(wrong) => {
                 mistakes
@@ -278,8 +278,8 @@ fn of_object(object: &Json, space: &Space) -> Result<Object, Vec<Diagnostic>> {
 }
 
 /// Everything is checked before anything is recorded.
-fn check(results: &[Result_], dialogue: &Dialogue<'_>, folder: &Path, mistakes: &mut Vec<Diagnostic>) {
-    for Result_ { place, evaluation, point, known } in results {
+fn check(results: &[Finding], dialogue: &Dialogue<'_>, folder: &Path, mistakes: &mut Vec<Diagnostic>) {
+    for Finding { place, evaluation, point, known } in results {
         let outcome = Outcome::from(known);
         let refused_as = match (evaluation, point) {
             (Some(evaluation), None) => dialogue.refuses(*evaluation, &outcome),
@@ -292,7 +292,7 @@ fn check(results: &[Result_], dialogue: &Dialogue<'_>, folder: &Path, mistakes: 
     }
 }
 
-fn record(results: Vec<Result_>, dialogue: &mut Dialogue<'_>) -> Result<String, TrialError> {
+fn record(results: Vec<Finding>, dialogue: &mut Dialogue<'_>) -> Result<String, TrialError> {
     let (mut new, mut known) = (0, 0);
     for result in results {
         let outcome = Outcome::from(&result.known);

@@ -117,7 +117,7 @@ fn type_words(schema: &Json, root: &Json) -> String {
         "object" => {
             let fields = schema.get("properties").and_then(Json::as_object);
             let names: Vec<&str> = fields.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-            format!("mapping of {}", names.join(", "))
+            format!("mapping of {}", names.join(", ")).trim_end_matches(" of ").to_owned()
         }
         "boolean" => "true or false".to_owned(),
         "string" => "text".to_owned(),

@@ -154,7 +154,9 @@ mod tests {
 
     #[test]
     fn it_keeps_the_contract_of_encoders() {
-        (0..20).for_each(|seed| check_encoder(|space| Some(relabelled(space, seed))));
+        // The encoder of these tests has no bits for a variable with a single level.
+        let takes = |space: &Space| space.variables().iter().all(|variable| variable.levels().len() > 1);
+        (0..20).for_each(|seed| check_encoder(|space| takes(space).then(|| relabelled(space, seed))));
     }
 
     #[test]

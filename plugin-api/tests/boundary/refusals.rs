@@ -103,7 +103,7 @@ fn a_dylib_without_a_plugin_is_refused() {
     assert!(matches!(error, LoadError::NoPlugin { .. }), "{error:?}");
     assert_eq!(
         message,
-        "FILE is a dynamic library without a plugin; add an `export_…!` line to its crate and rebuild it"
+        "FILE is a dynamic library without a plugin; add an `export_…!` line to its crate, or `host_plugin_entry` in C, and rebuild it"
     );
 }
 

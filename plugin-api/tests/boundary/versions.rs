@@ -49,7 +49,10 @@ const NEWER: Stage<'_> = Stage {
             new: "impl Plugin {
                 /// The added field.
                 pub fn added_field(&self) -> Option<String> {
-                    self.module.added().map(|text| text.to_string())
+                    match &self.module {
+                        Module::Rust(module) => module.added().map(|text| text.to_string()),
+                        Module::C(_) => None,
+                    }
                 }",
         },
         // A method of a trait that the plugin implements and the host calls.

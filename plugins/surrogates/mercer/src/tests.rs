@@ -238,7 +238,8 @@ fn of_transformed_values_values_are_predicted_and_there_are_no_effects() {
         let spread = 3.0 * f64::from(x[0]) - 2.0 * f64::from(x[1] && x[2]) + f64::from(x[3]);
         5.0 + libm::exp(spread)
     };
-    for values in ["auto", "vizier", "copula", "log"] {
+    // Not `log`: a sixteenth of all points has the least value, of which it makes ln 1e-10.
+    for values in ["auto", "vizier", "copula"] {
         let mut model = mercer(&format!(r#"{{ "values": "{values}" }}"#), &layout);
         let mut random = rng(3);
         assert_eq!(
