@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 /// The folder of the `host` binary, with every plugin of the workspace in it.
 pub(crate) fn program_folder() -> &'static Path {
@@ -93,11 +93,20 @@ pub(crate) fn build_plugin(package: &str, source: &str) -> PathBuf {
 pub(crate) fn build(name: &str, manifest: &str, source: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-plugins").join(name);
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boundary/target");
+    // One at a time, and only what has changed is written: cargo would replace a dylib that another test is loading.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let write = |file: &str, text: &str| {
+        let file = folder.join(file);
+        if std::fs::read_to_string(&file).ok().as_deref() != Some(text) {
+            std::fs::write(file, text).unwrap();
+        }
+    };
     std::fs::create_dir_all(folder.join("src")).unwrap();
     let api = workspace().join("plugin-api");
     let manifest = manifest.replace("../workbench/plugin-api", &api.display().to_string().replace('\\', "/"));
-    std::fs::write(folder.join("Cargo.toml"), format!("{manifest}\n[workspace]\n")).unwrap();
-    std::fs::write(folder.join("src/lib.rs"), source).unwrap();
+    write("Cargo.toml", &format!("{manifest}\n[workspace]\n"));
+    write("src/lib.rs", source);
     std::fs::copy(workspace().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let mut build = Command::new(env!("CARGO"));
     let built = build
