@@ -1,4 +1,4 @@
-//! Several evaluations at a time within a trial: the journal is that of plan and seed, whatever ends first and whoever is
+//! Several evaluations at a time within a trial: the journal is that of plan and seed, whatever ends first and whichever process is
 //! killed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]

@@ -18,7 +18,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes a folder, waiting this long for whoever has it, or says who that is.
+    /// Takes a folder, waiting this long for the process that has it, or says which that is.
     pub fn take_within(folder: &Path, patience: Duration) -> Result<Self, Diagnostic> {
         let begun = Instant::now();
         loop {

@@ -3,7 +3,7 @@
 //!
 //! There are two, one below the other, so that whichever two of host, guards and trial are killed in one instant, one is
 //! left that all of it goes to and that starts nothing itself. A trial's process alone could not do it: what has left it
-//! goes to whoever is above it, and one of its threads may start something while another looks for what there is. A guard
+//! goes to the process above it, and one of its threads may start something while another looks for what there is. A guard
 //! has no plugins in it that could take it down.
 
 use std::io::Write;

@@ -15,7 +15,7 @@ use crate::text::{duration, say};
 /// Longer lists are cut, and say so.
 const MOST: usize = 8;
 
-/// What is under way. Whoever hears Ctrl-C, on another thread, can say it at once.
+/// What is under way. The thread that hears Ctrl-C can say it at once.
 #[derive(Clone)]
 pub(super) struct Waiting {
     trials: Arc<Mutex<BTreeMap<TrialId, UnderWay>>>,
