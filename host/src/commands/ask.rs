@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{make_plan, print, refuse};
 use crate::cli::{AskArguments, PointsFormat};
 use crate::diagnostic::Diagnostic;
+use crate::manifest::Source;
 use crate::plan::TrialId;
 use crate::plan::points::column_name;
 use crate::plugins::PluginArguments;
@@ -72,7 +73,8 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
 
 /// The folder of a manifest's run: made, or found again.
 fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
-    let plan = make_plan(&arguments.path, &arguments.changes)?;
+    let source = Source::read(&arguments.path).map_err(|diagnostic| vec![diagnostic])?;
+    let plan = make_plan(&source, &arguments.changes, &|_| ())?;
     let trials = plan.trials().count();
     if trials != 1 {
         return Err(vec![
