@@ -77,7 +77,7 @@ pub(super) fn predictions(page: &Page<'_>) -> Markup {
         .summaries
         .iter()
         .filter_map(|summary| Some((summary, summary.predictions?)))
-        .take(super::sections::MOST_ROWS)
+        .take(super::MOST_ROWS)
         .collect();
     let Some((first, _)) = rows.first() else { return html! {} };
     let keys: Vec<&String> = first.sweep.keys().collect();

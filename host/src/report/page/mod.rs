@@ -6,8 +6,10 @@
 
 mod answer;
 mod evaluations;
+mod failures;
 mod sections;
 mod style;
+mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
@@ -19,6 +21,9 @@ use super::live::Moment;
 use crate::record::{Broken, RunFolder};
 
 const SCRIPT: &str = include_str!("page.js");
+
+/// Longer lists are cut, and say so.
+const MOST_ROWS: usize = 100;
 
 /// Without scripts, a page reloads itself no sooner than after this many seconds.
 const SELDOM: u64 = 30;
@@ -74,7 +79,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (sections::differences(page))
                     (answer::answer(page))
                     (sections::verdict(page))
-                    (sections::table(page))
+                    (tables::table(page))
                     @for groups in side_by_side(page.figures) {
                         @match groups {
                             [group] => (figures(group)),
@@ -82,12 +87,12 @@ pub(super) fn page(page: &Page<'_>) -> String {
                         }
                     }
                     (evaluations::predictions(page))
-                    (sections::turns(page))
-                    (sections::notes(page))
-                    (sections::shadows(page))
-                    (sections::comparisons(page))
+                    (tables::turns(page))
+                    (tables::notes(page))
+                    (tables::shadows(page))
+                    (tables::comparisons(page))
                     (answer::best_points(page))
-                    (sections::failures(page))
+                    (failures::failures(page))
                     (evaluations::evaluations(page))
                     (sections::what_ran(page))
                 }

@@ -1,20 +1,25 @@
 //! The arguments, and nothing else.
 
+mod help;
+mod plugins;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use plugin_api::Kind;
 
+use self::help::{
+    ASK_HELP, COMPLETIONS_HELP, EXAMPLES, EXPORT_HELP, REPORT_HELP, SCHEMA_HELP, SOLVE_HELP, TELL_HELP,
+};
+pub use self::plugins::{CheckArguments, NewArguments, NewKind, PluginsCommand};
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
 use crate::paint::Color;
 use crate::plan::QUADRATIC_SOLVER;
 use crate::plugins::PluginArguments;
 use crate::run::{Limits, PATIENCE};
-use crate::skeleton::Language;
 
 /// Combinatorial Bayesian optimization from the command line.
 ///
@@ -52,108 +57,6 @@ pub struct Arguments {
     )]
     pub color: Color,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  host run experiments/ising.yaml                      run it, and see which method found what
-  host run experiments/ising.yaml --solver annealing   the same with another solver
-  host run experiments/ising.yaml --set penalty.l1=0.01
-  host plan experiments/ising.yaml                     every check, and the trials; nothing is run
-  host report results/ising/first results/ising/second two runs beside each other
-  host solve problem.json --solver psr --solver sdp    one problem, several solvers
-  host plugins describe psr                            what a plugin does, its options and defaults
-
-Exit codes: 0 done, 1 a trial failed, 2 the request was wrong.";
-
-const ASK_HELP: &str = "\
-Examples:
-  host ask lab.yaml                             the first point; the run is results/NAME/lab
-  host ask results/NAME/lab -n 4                the next four
-  host ask results/NAME/lab -n 4 --format csv > todo.csv
-
-Exit codes: 0 done, 1 fewer points are left than were asked for, 2 the request was wrong.";
-
-const TELL_HELP: &str = "\
-Examples:
-  host tell results/NAME/lab 4=0.71 5=infeasible 6='failed: spilt'
-  host tell results/NAME/lab todo.csv           what has no value yet stays under way
-  host tell results/NAME/lab --point solvent=water,dose=1 --value 0.5
-  echo '{\"evaluation\": 4, \"value\": 0.71}' | host tell results/NAME/lab -
-
-Exit codes: 0 done, 2 the request was wrong, and nothing was recorded.";
-
-const SCHEMA_HELP: &str = "\
-For an editor with a YAML language server:
-  host schema > experiments/manifest.schema.json
-and as the first line of a manifest:
-  # yaml-language-server: $schema=manifest.schema.json";
-
-const REPORT_HELP: &str = "\
-What is written:
-  report.html    everything on one page that needs no network: opens in any browser
-  figures/       each figure as SVG and PNG, for a paper or a talk
-  best.json      the best point of each method, in the objective's own names
-  summary.json   what each method found, methods against each other, solvers by dimension
-  trace.csv      every evaluation (for a single run)
-  afo.csv        every acquisition function and its answers (for a single run)
-
-Examples:
-  host report results/ising/2026-11-16T12-00-00Z
-  host report results/ising/before results/ising/after --output comparison";
-
-const EXPORT_HELP: &str = "\
-Two files: `trace`, a row for each evaluation, and `afo`, a row for each solver's answer to each
-acquisition function. The columns are listed in host/REPORT.md.
-
-Examples:
-  host export results/ising/first --format parquet
-  host export results/ising/first --format csv --output tables";
-
-const NEW_HELP: &str = "\
-Examples:
-  host plugins new benchmark knapsack                  in Rust
-  host plugins new benchmark knapsack --lang python    a decorated function
-  host plugins new solver my-own --lang c --path ~/plugins
-The commands to go on with are printed.";
-
-const CHECK_HELP: &str = "\
-Examples:
-  host plugins check target/release/libbenchmark_knapsack.so
-  host plugins check psr
-  host plugins check 'command[run=[./objective.py]]'";
-
-const COMPLETIONS_HELP: &str = "\
-Where shells look for them:
-  host completions bash > ~/.local/share/bash-completion/completions/host
-  host completions zsh > ~/.zfunc/_host          # with `fpath+=~/.zfunc` before `compinit` in ~/.zshrc
-  host completions fish > ~/.config/fish/completions/host.fish";
-
-const SOLVE_HELP: &str = "\
-Formats, by the extension of a file:
-  .json    {\"n\": 3, \"constant\": 0, \"linear\": [1, 2, 3], \"pairs\": [12, 13, 23]}
-           Pairs are the upper triangle by rows; `n` and `constant` may be left out.
-           Or a binary quadratic model as dimod writes it (`to_serializable`).
-  .sparse  Biq Mac: a line `n m`, then m lines `i j w`.
-           Indices are from 1, and off the diagonal w counts twice.
-  .qubo    qbsolv: a line `p qubo 0 maxNodes nNodes nCouplers`, then lines `i i w` and `i j w`.
-           Indices are from 0, and w counts once.
-  .coo     dimod: lines `i j bias`, after `# vartype=SPIN` where they are for spins.
-           Indices are from 0, and the bias counts once.
-
-All are minimized. A bit is set where a spin is 1.
-
-The value is that of the answer, computed again. No point is lower than the bound, which the solver
-proved. The gap is (value - bound) / max(|value|, |bound|): at 0 the answer is optimal.
-
-With --json, each line has file, solver, n, value, bound, gap, seconds, bits and counts; `stop`
-where a limit ended the search; `error`, and null for the value, where the solver failed.
-
-Examples:
-  host solve problem.json                                    value, bound and gap
-  host solve be100.*.sparse --solver psr --solver annealing  compare solvers
-  host solve - --solver 'psr[steps=10,polish=none]' --json   a problem from a pipe, as JSON
-
-Exit codes: 0 done, 1 a solver failed, 2 the request was wrong: nothing was solved.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -506,118 +409,4 @@ impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.as_secs_f64().fmt(f)
     }
-}
-
-/// What to see of plugins.
-#[derive(Debug, Subcommand)]
-pub enum PluginsCommand {
-    /// List the plugins found, by kind.
-    List {
-        /// Where plugins come from.
-        #[command(flatten)]
-        plugins: PluginArguments,
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show what a plugin does, its options, their limits and defaults.
-    Describe {
-        /// The plugin's name.
-        name: String,
-        /// Where plugins come from.
-        #[command(flatten)]
-        plugins: PluginArguments,
-        /// As JSON, with the schema of the options.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Make the folder of a plugin of your own: source, test, an experiment with it, a schema for editors.
-    ///
-    /// It works as it stands, anywhere on this machine, and explains itself: an objective that packs items, an encoder, a
-    /// model or a solver, to put your own in its place.
-    #[command(after_help = NEW_HELP)]
-    New(NewArguments),
-    /// Check a built plugin against the contract of its kind: a verdict on each promise, with the reason.
-    ///
-    /// Options (defaults, unknown names, limits), determinism, sizes, bounds beside exhaustive search, groups and constraints,
-    /// panics, crashes, output. The rules are those of `plugin_api::testing`. The plugin runs in a process of its own.
-    /// Exit codes: 0 every promise is kept, 1 one is not, 2 there is no such plugin.
-    #[command(after_help = CHECK_HELP)]
-    Check(CheckArguments),
-}
-
-/// The plugin to be.
-#[derive(Debug, Args)]
-pub struct NewArguments {
-    /// `benchmark` (an objective), `encoder`, `surrogate` or `solver`.
-    #[arg(value_name = "KIND", value_enum, hide_possible_values = true)]
-    pub kind: NewKind,
-    /// Its name in manifests: small letters, digits and -.
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// Where the new folder KIND-NAME goes [default: the current folder].
-    #[arg(long, value_name = "DIR")]
-    pub path: Option<PathBuf>,
-    /// `rust` for all kinds, `c` for objectives and solvers, `python` for objectives.
-    #[arg(
-        long,
-        value_name = "LANGUAGE",
-        value_enum,
-        default_value_t,
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    pub lang: Language,
-    /// The folder `plugin-api` of a checkout, for Rust [default: what this program was built from].
-    #[arg(long, value_name = "DIR")]
-    pub api: Option<PathBuf>,
-    /// Where plugins come from.
-    #[command(flatten)]
-    pub plugins: PluginArguments,
-}
-
-/// The kinds of plugins, as words of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum NewKind {
-    Benchmark,
-    Encoder,
-    Surrogate,
-    Solver,
-}
-
-impl From<NewKind> for Kind {
-    fn from(kind: NewKind) -> Self {
-        match kind {
-            NewKind::Benchmark => Self::Benchmark,
-            NewKind::Encoder => Self::Encoder,
-            NewKind::Surrogate => Self::Surrogate,
-            NewKind::Solver => Self::Solver,
-        }
-    }
-}
-
-/// What to check, and how.
-#[derive(Debug, Args)]
-pub struct CheckArguments {
-    /// A plugin's file, or its name; with options in brackets where it needs some.
-    #[arg(value_name = "FILE|NAME")]
-    pub plugin: String,
-    /// Where plugins come from.
-    #[command(flatten)]
-    pub plugins: PluginArguments,
-    /// As JSON, one line for each plugin.
-    #[arg(long)]
-    pub json: bool,
-    /// How many seconds a single call may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(Duration::from_secs(60)))]
-    pub time_limit: Seconds,
-    /// Be the process that loads the plugin.
-    #[arg(long, hide = true, requires = "child")]
-    pub kind: Option<String>,
-    /// Its options, as JSON.
-    #[arg(long, hide = true, requires = "child")]
-    pub options: Option<String>,
-    /// What its lines begin with.
-    #[arg(long, hide = true, requires_all = ["kind", "options"])]
-    pub child: Option<String>,
 }
