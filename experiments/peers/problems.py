@@ -217,11 +217,10 @@ def pest_control(seed):
     return Problem("pest-control", stages, 170, 0.0, cost, benchmark, known, levels=5)
 
 
-def max_sat(seed):
-    """Random clauses of three literals, for each seed others; weights are standardised."""
-    variables, clauses = 28, 120
+def max_sat_clauses(seed, variables, clauses, experiment="max-sat"):
+    """Random clauses of three literals: variables, signs (1 where it is not negated), and weights from 1 to 10."""
     # As the host derives the seed of an instance from the experiment's name and the trial's seed.
-    digest = hashlib.sha256(f"max-sat\0{seed}\0instance\0{0}".encode()).digest()
+    digest = hashlib.sha256(f"{experiment}\0{seed}\0instance\0{0}".encode()).digest()
     draws = Xoshiro(int.from_bytes(digest[:8], "little"))
     places, signs, weights = [], [], []
     for _ in range(clauses):
@@ -234,14 +233,19 @@ def max_sat(seed):
         places.append(place)
         signs.append(sign)
         weights.append(1 + draws.below(10))
-    places, signs, weights = numpy.array(places), numpy.array(signs), numpy.array(weights)
+    return numpy.array(places), numpy.array(signs), numpy.array(weights)
+
+
+def max_sat(seed):
+    """For each seed other clauses; weights are standardised."""
+    size = {"variables": 28, "clauses": 120}
+    places, signs, weights = max_sat_clauses(seed, **size)
     weights = (weights - weights.mean()) / weights.std()
 
     def value(x):
         return -weights[(x[places] == signs).any(axis=1)].sum()
 
-    benchmark = {"use": "max-sat", "options": {"variables": variables, "clauses": clauses}}
-    return Problem("max-sat", variables, 270, 0.0, value, benchmark, [])
+    return Problem("max-sat", size["variables"], 270, 0.0, value, {"use": "max-sat", "options": size}, [])
 
 
 PROBLEMS = {
@@ -254,6 +258,10 @@ PROBLEMS = {
 }
 # Of these, the benchmarks maximise two.
 SIGNS = {"bqp": -1, "labs": -1}
+# What the benchmarks call their levels.
+PAIRS = [("0", "1"), ("-1", "+1"), ("drop", "keep"), ("leave", "prevent")]
+CHOICES = ["none", "pesticide-1", "pesticide-2", "pesticide-3", "pesticide-4"]
+LEVELS = {name: level for names in [*PAIRS, CHOICES] for level, name in enumerate(names)}
 
 
 def check():
@@ -272,11 +280,11 @@ def check_run(folder):
     name, known, worst = folder.parent.name, {}, 0.0
     with (folder / "trace.csv").open() as file:
         rows = list(csv.DictReader(file))
-    # What the benchmarks call their levels.
-    words = {"0": 0, "1": 1, "-1": 0, "+1": 1, "none": 0} | {f"pesticide-{i}": i for i in range(1, 5)}
     for row in rows:
-        problem = known.setdefault(row["seed"], PROBLEMS[name](int(row["seed"])))
-        x = [words[level] for key, level in row.items() if key.startswith("x.")]
+        if row["seed"] not in known:
+            known[row["seed"]] = PROBLEMS[name](int(row["seed"]))
+        problem = known[row["seed"]]
+        x = [LEVELS[level] for key, level in row.items() if key.startswith("x.")]
         worst = max(worst, abs(problem(x) - SIGNS.get(name, 1) * float(row["total"])))
     print(f"{name}: {len(rows)} evaluations of {folder}, the largest difference is {worst:.1e}")
     assert worst < 1e-9

@@ -11,6 +11,7 @@ import argparse
 import collections
 import csv
 import json
+import math
 import pathlib
 import statistics
 
@@ -82,11 +83,14 @@ def cell(best, problem):
         return ""
     mean, error = mean_and_error(list(best.values()))
     seeds = "" if len(best) == len(SEEDS) else f" ({len(best)})"
-    return f"{number(mean, problem)} ± {number(error, problem)}{seeds}"
+    spread = f" ± {number(error, problem)}" if len(best) > 1 else ""
+    return f"{number(mean, problem)}{spread}{seeds}"
 
 
 def row(cells):
-    print("| " + " | ".join(cells) + " |")
+    """A line of the table, unless there is nothing in it."""
+    if any(cells[1:]):
+        print("| " + " | ".join(cells) + " |")
 
 
 def head(words):
@@ -96,17 +100,18 @@ def head(words):
 
 def compare(mine, theirs, problem):
     """The mean of ours − theirs, its standard error, and p of Wilcoxon's two-sided test of signed ranks or rank sums."""
-    from scipy.stats import mannwhitneyu, wilcoxon
+    from scipy.stats import PermutationMethod, mannwhitneyu, wilcoxon
 
+    # Equal values may be sums in another order, which differ in their last digits.
     if problem in PAIRED:
-        differences = [mine[seed] - theirs[seed] for seed in sorted(mine.keys() & theirs.keys())]
-        mean, error = mean_and_error(differences)
-        # Values are sums of the same weights in another order, so equal ones differ in their last digits.
-        p = wilcoxon([round(difference, 9) for difference in differences], zero_method="wilcox").pvalue
-        return mean, error, p
-    (a, one), (b, two) = (mean_and_error(list(best.values())) for best in (mine, theirs))
-    rounded = [[round(value, 9) for value in best.values()] for best in (mine, theirs)]
-    return a - b, (one**2 + two**2) ** 0.5, mannwhitneyu(*rounded, alternative="two-sided").pvalue
+        differences = [round(mine[seed] - theirs[seed], 9) for seed in sorted(mine.keys() & theirs.keys())]
+        return *mean_and_error(differences), wilcoxon(differences).pvalue if any(differences) else 1.0
+    one, two = ([round(value, 9) for value in best.values()] for best in (mine, theirs))
+    (a, error), (b, other) = mean_and_error(one), mean_and_error(two)
+    # Of few runs, every way to deal them out; of more, the normal approximation, which ties need.
+    ways = math.comb(len(one) + len(two), len(one))
+    method = PermutationMethod(n_resamples=ways) if ways < 100_000 else "asymptotic"
+    return a - b, (error**2 + other**2) ** 0.5, float(mannwhitneyu(one, two, method=method).pvalue)
 
 
 def holm(p):
@@ -116,6 +121,10 @@ def holm(p):
         most = max(most, min(1.0, (len(p) - rank) * p[key]))
         corrected[key] = most
     return corrected
+
+
+def chance(p):
+    return "p < .001" if p < 0.001 else "p = 1" if p > 0.995 else f"p = {p:.2g}".replace("0.", ".", 1)
 
 
 def first_seeds(best):
@@ -153,8 +162,7 @@ def differences(theirs, mine):
                     continue
                 mean, error, _ = found[peer, problem]
                 p = corrected[peer, problem]
-                words = f"p = {p:.2g}".replace("0.", ".", 1) if p >= 0.001 else "p < .001"
-                cells.append(f"{number(mean, problem, '+')} ± {number(error, problem)}, {words}")
+                cells.append(f"{number(mean, problem, '+')} ± {number(error, problem)}, {chance(p)}")
             row([name, *cells])
         print()
 
@@ -171,7 +179,7 @@ def relabelling(mine):
                 continue
             mean, error, p = compare(one, two, problem)
             ratio = f"{mean / error:+.2f}".replace("-", "−") if error else "0"
-            cells.append(f"{number(mean, problem, '+')} = {ratio} s.e., p = {p:.2g}")
+            cells.append(f"{number(mean, problem, '+')} = {ratio} s.e., {chance(p)}")
         row([f"our {method}", *cells])
     print()
 
