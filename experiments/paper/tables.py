@@ -41,11 +41,9 @@ class Run:
         self.folder = folder
         self.plan = json.loads((folder / "identity.json").read_text())["plan"]
         self.summary = json.loads((folder / "summary.json").read_text())
-        unfinished = sum(method["unfinished"] for method in self.summary["methods"])
-        counts = {method["trials"] for method in self.summary["methods"]}
-        if unfinished or len(counts) != 1:
-            sys.exit(f"{folder} is not finished: {unfinished} trials have begun, {sorted(counts)} are done")
-        self.seeds = counts.pop()
+        self.seeds = min(method["trials"] for method in self.summary["methods"])
+        planned = len(list(folder.glob("trials/*/trial.json")))
+        self.missing = planned - sum(method["trials"] for method in self.summary["methods"])
 
     def rows(self, table):
         with open(self.folder / table, newline="") as file:
@@ -96,9 +94,9 @@ def signed_ranks(differences):
     return min(1.0, 2 * sum(ways[: lower + 1]) / 2 ** len(doubled))
 
 
-def compare(run, point, first, second, finals):
+def compare(run, point, first, second, finals, other_point=None):
     """On how many seeds the first is better and worse, and the p-value, from trials with the same initial design."""
-    one, other = finals[point, first], finals[point, second]
+    one, other = finals[point, first], finals[point if other_point is None else other_point, second]
     of_point = run.points()[point][0]
     differences = []
     for seed in one:
@@ -231,42 +229,82 @@ def afo(runs):
 
 
 def location(runs):
-    """Final values with the objective's own bits and with turned ones, and PSR against exact AFO."""
+    """Final values with the objective's own bits and with turned ones, and the methods against each other."""
+    contests = [("psr-authors", "certified"), ("default", "certified"), ("default", "psr-authors")]
     rows = []
     for run in runs.values():
         finals, points = run.finals(), run.points()
-        found = [compare(run, i, "psr-authors", "certified", finals) for i in range(len(points))]
-        corrected = holm([p for _, _, p in found])
-        for methods, (better, worse, _), p in zip(points, found, corrected):
+        found = [[compare(run, i, a, b, finals) for a, b in contests] for i in range(len(points))]
+        corrected = iter(holm([p for of_point in found for _, _, p in of_point]))
+        for methods, of_point in zip(points, found):
             cells = [value_cell(method, methods, True) for method in methods]
-            rows.append([point_label(methods[0]["sweep"])] + cells + [f"{better} : {worse}, {p_text(p)}"])
-        header = ["objective, labels"] + [f"`{method['method']}`" for method in points[0]]
-    return table(header + ["`psr-authors` better : worse than `certified`"], rows)
+            cells += [f"{better} : {worse}, {p_text(next(corrected))}" for better, worse, _ in of_point]
+            rows.append([point_label(methods[0]["sweep"])] + cells)
+    header = ["objective, labels"] + [f"`{method['method']}`" for method in points[0]]
+    return table(header + [f"`{a}` against `{b}`" for a, b in contests], rows)
+
+
+def moved(runs):
+    """Each method with the objective's own bits against the same method with turned ones."""
+    rows = []
+    for run in runs.values():
+        finals, points = run.finals(), run.points()
+        methods = [method["method"] for method in points[0]]
+        own = [i for i, of_point in enumerate(points) if not of_point[0]["sweep"]["relabel"]]
+        place = lambda i: {key: value for key, value in points[i][0]["sweep"].items() if key != "relabel"}
+        for i in own:
+            turned = next(j for j in range(len(points)) if j not in own and place(j) == place(i))
+            rows.append([point_label(place(i))] + [compare(run, i, m, m, finals, turned) for m in methods])
+    corrected = iter(holm([p for row in rows for _, _, p in row[1:]]))
+    for row in rows:
+        row[1:] = [f"{better} : {worse}, {p_text(next(corrected))}" for better, worse, _ in row[1:]]
+    return table(["own bits better : worse than turned ones"] + [f"`{method}`" for method in methods], rows)
+
+
+def seen_bits(journal):
+    """The share of bits set in the answers to each problem, by solver; then the best total and the share at its point.
+
+    All as models and solvers see them: a bit that is turned over for them is told by an answer and the point made of it.
+    """
+    events = [json.loads(line) for line in journal.read_text().splitlines()]
+    problems, turned, best = [], None, None
+    for event, following in zip(events, events[1:]):
+        if event["event"] == "proposed":
+            answers = {answer["solver"].split("[")[0]: answer["bits"] for answer in event["answers"]}
+            problems.append({solver: bits.count("1") / len(bits) for solver, bits in answers.items()})
+            if turned is None and event["choice"] == "answer":
+                bits = event["answers"][0]["bits"]
+                turned = [int(bit) != level for bit, level in zip(bits, following["point"])]
+        elif event["event"] == "evaluating" and following["total"] == following["best"]:
+            best = following["best"], event["point"]
+    total, point = best
+    return problems, total, sum(level != turn for level, turn in zip(point, turned)) / len(point)
 
 
 def bits(runs):
-    """What the answers of PSR and the minima of the same problems look like, as models and solvers see them."""
+    """What the answers of PSR and the minima of the same problems look like, and the best points that any method found."""
+    agree, corner = (lambda share: max(share, 1 - share)), (lambda share: max(share, 1 - share) >= 0.85)
     rows = []
     for run in runs.values():
-        found = {}
+        problems, best = {}, {}
         for journal in sorted(run.folder.glob("trials/*/journal.jsonl")):
-            for line in journal.read_text().splitlines():
-                event = json.loads(line)
-                if event["event"] != "proposed" or len(event["answers"]) < 2:
-                    continue
-                both = {answer["solver"].split("[")[0]: answer["bits"] for answer in event["answers"]}
-                shares = {solver: text.count("1") / len(text) for solver, text in both.items()}
-                found.setdefault(point_of(journal.parent.name), []).append(shares)
+            trial, point = journal.parent.name, point_of(journal.parent.name)
+            asked, total, share = seen_bits(journal)
+            problems.setdefault(point, []).extend(answers for answers in asked if len(answers) > 1)
+            sign = -1 if run.points()[point][0]["maximize"] else 1
+            of_seed = best.setdefault(point, {})
+            seed = trial.rsplit("-seed")[-1]
+            of_seed[seed] = min(of_seed.get(seed, (math.inf, 0)), (sign * total, share))
         for point, methods in enumerate(run.points()):
-            problems = found[point]
-            mean = lambda f, s: f"{100 * sum(f(problem[s]) for problem in problems) / len(problems):.0f} %"
-            cells = [f"{len(problems):,}"]
-            for f in (lambda x: x, lambda x: max(x, 1 - x), lambda x: max(x, 1 - x) >= 0.85):
-                cells += [mean(f, "psr"), mean(f, "certified")]
-            rows.append([point_label(methods[0]["sweep"])] + cells)
+            asked, found = problems[point], [share for _, share in best[point].values()]
+            cells = [point_label(methods[0]["sweep"]), f"{len(asked):,}"]
+            for f in (lambda share: share, agree, corner):
+                for shares in ([a["psr"] for a in asked], [a["certified"] for a in asked], found):
+                    cells.append(f"{100 * statistics.fmean(map(f, shares)):.0f} %")
+            rows.append(cells)
     header = ["objective, labels", "problems"]
-    for what in ("bits set", "bits that agree", "corner answers"):
-        header += [f"{what}: PSR", "minima"]
+    for what in ("bits set", "bits that agree", "corners"):
+        header += [f"{what}: PSR", "minima", "best points"]
     return table(header, rows)
 
 
@@ -300,8 +338,8 @@ def af_values(runs):
 
 
 KINDS = {
-    "values": values, "pairs": pairs, "grid": grid, "afo": afo, "location": location, "bits": bits, "times": times,
-    "af-values": af_values,
+    "values": values, "pairs": pairs, "grid": grid, "afo": afo, "location": location, "moved": moved, "bits": bits,
+    "times": times, "af-values": af_values,
 }
 TABLE = re.compile(r"(<!-- ([a-z-]+) (\S.*?) -->\n)(.*?)(<!-- end -->)", re.S)
 FIGURE = re.compile(r"!\[[^]]+\]\(((?:[^)]*/)?figures/(paper-[a-z]+)-([a-z]+)-([a-z0-9-]+\.svg))\)")
@@ -320,7 +358,10 @@ def main():
     def run_of(name):
         if name not in loaded:
             here = (arguments.results / name / "summary.json").exists()
-            loaded[name] = Run(arguments.results / name) if here else None
+            run = loaded[name] = Run(arguments.results / name) if here else None
+            if run is not None and run.missing:
+                print(f"passed over: {name}, {run.missing} of its trials are not finished", file=sys.stderr)
+                loaded[name] = None
         return loaded[name]
 
     def fill(match):
@@ -356,7 +397,7 @@ def main():
             if not ours.exists() or ours.read_bytes() != theirs.read_bytes():
                 differing.append(path)
                 if not arguments.check:
-                    ours.parent.mkdir(exist_ok=True)
+                    ours.parent.mkdir(parents=True, exist_ok=True)
                     ours.write_bytes(theirs.read_bytes())
     if seen == 0:
         sys.exit(f"no run that {arguments.page} names is in {arguments.results}")
