@@ -130,7 +130,8 @@ pub enum Command {
 /// What to ask, and how many.
 #[derive(Debug, Args)]
 pub struct AskArguments {
-    /// The folder of a run that was asked before, or a manifest.
+    /// The folder of a run that was asked before, or a manifest. With a larger budget than it has (`--set
+    /// budget.evaluations=50`), the run is extended.
     #[arg(value_name = "DIR|MANIFEST")]
     pub path: PathBuf,
     /// How many points.
@@ -148,6 +149,9 @@ pub struct AskArguments {
     /// The name of the run's folder.
     #[arg(long, value_name = "ID", default_value = "lab")]
     pub run_id: String,
+    /// Go on although the plugins have changed since: what was asked and told counts as it stands.
+    #[arg(long)]
+    pub allow_changed_plugins: bool,
 }
 
 /// How points are written.
@@ -183,6 +187,9 @@ pub struct TellArguments {
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
+    /// Go on although the plugins have changed since: what was asked and told counts as it stands.
+    #[arg(long)]
+    pub allow_changed_plugins: bool,
 }
 
 fn finite(text: &str) -> Result<f64, &'static str> {
@@ -296,6 +303,19 @@ pub struct Changes {
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
+}
+
+impl Changes {
+    /// Nothing but where plugins come from.
+    pub fn none(plugins: &PluginArguments) -> Self {
+        let (set, surrogate, solver) = (Vec::new(), Vec::new(), Vec::new());
+        Self { set, surrogate, solver, plugins: plugins.clone() }
+    }
+
+    /// Whether the manifest is changed.
+    pub fn any(&self) -> bool {
+        [&self.set, &self.surrogate, &self.solver].iter().any(|list| !list.is_empty())
+    }
 }
 
 /// How to run an experiment.

@@ -2,6 +2,7 @@
 //! followed, and nothing but plain files is opened.
 
 pub(crate) mod csv;
+pub(crate) mod json;
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -47,7 +47,9 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(cannot("read"))?;
         let mut recorded = chain::read(&path, &bytes).map_err(|broken| RecordError(broken.to_string()))?;
-        if trust {
+        let asked = matches!(recorded.first(), Some((Event::Started(started), _)) if started.asked);
+        // Where somebody else evaluates, what was asked for stays asked for.
+        if trust && !asked {
             // What was proposed and not evaluated yet, other plugins may propose otherwise.
             let settled = |(event, _): &(Event, Chain)| {
                 matches!(event, Event::Evaluated(_) | Event::Recommended(_) | Event::Finished(_))
