@@ -1,4 +1,4 @@
-"""Writes a manifest for each problem, with our `forest` and `tpe` and the instance's own numbers, to a folder."""
+"""Writes a manifest for each problem, with our methods and the instance's own numbers, to a folder."""
 
 import argparse
 import json
@@ -6,13 +6,14 @@ import pathlib
 
 from problems import PROBLEMS
 
-# Every solver finds the minimum of what these draw but for `forest-annealing`, whose draws are general functions.
+# Every solver finds the minimum of what `forest` and `tpe` draw, but where a solver chooses: then draws are general functions.
 METHODS = {
-    "forest": {"surrogate": "forest"},
-    "forest-2.3": {"surrogate": {"use": "forest", "options": {"version": 2.3}}},
+    "default": {},
+    "forest": {"surrogate": "forest", "solver": "tabu"},
+    "forest-2.3": {"surrogate": {"use": "forest", "options": {"version": 2.3}}, "solver": "tabu"},
     "forest-annealing": {"surrogate": {"use": "forest", "options": {"choose": "solver"}}, "solver": "annealing"},
-    "tpe": {"surrogate": "tpe"},
-    "tpe-repeats": {"surrogate": {"use": "tpe", "options": {"repeats": True}}},
+    "tpe": {"surrogate": "tpe", "solver": "tabu"},
+    "tpe-repeats": {"surrogate": {"use": "tpe", "options": {"repeats": True}}, "solver": "tabu"},
 }
 
 
@@ -24,14 +25,14 @@ def main():
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for make in PROBLEMS.values():
-        problem = make()
+        problem = make(1)
         manifest = {
             "name": problem.name,
             "seeds": arguments.seeds,
             "budget": {"initial": problem.initial, "evaluations": problem.budget - problem.initial},
             "penalty": {"l1": problem.l1},
             "benchmark": problem.benchmark,
-            "methods": {name: {"solver": "tabu"} | METHODS[name] for name in arguments.methods},
+            "methods": {name: METHODS[name] for name in arguments.methods},
         }
         # JSON is YAML.
         path = arguments.folder / f"{problem.name}.yaml"

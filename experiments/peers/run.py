@@ -48,6 +48,7 @@ def main():
     parser.add_argument("peer", choices=PEERS)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--seeds", type=seeds, default=seeds("1-20"), help="like 1-20")
+    parser.add_argument("--relabel", action="store_true", help="permute the levels of each variable by the seed")
     parser.add_argument("--initial", type=int, help="random points before the first proposal; to measure time with much data")
     parser.add_argument("--until", type=float, default=float("inf"), help="start no run after these minutes")
     parser.add_argument("--results", type=pathlib.Path, default=RESULTS)
@@ -57,18 +58,21 @@ def main():
     if arguments.peer in ("smac", "smac-2.3") and version("smac").startswith("2.3") != (arguments.peer == "smac-2.3"):
         parser.error(f"this environment has SMAC {version('smac')}")
     lines = arguments.results.read_text().splitlines() if arguments.results.exists() else []
-    done = {(line["peer"], line["problem"], line["seed"]) for line in map(json.loads, lines)}
+    done = {(r["peer"], r["problem"], r["seed"], r.get("relabel", False)) for r in map(json.loads, lines)}
     started = time.monotonic()
     for seed in arguments.seeds:
         for name in arguments.problems:
             late = time.monotonic() - started > 60 * arguments.until
-            if late or (arguments.peer, name, seed) in done:
+            if late or (arguments.peer, name, seed, arguments.relabel) in done:
                 continue
-            problem = PROBLEMS[name]()
+            problem = PROBLEMS[name](seed)
+            if arguments.relabel:
+                problem = problem.relabelled(seed)
             problem.initial = arguments.initial or problem.initial
             objective, error = Objective(problem), None
             try:
-                PEERS[arguments.peer](objective, problem.bits, problem.initial, problem.budget, seed)
+                size = problem.variables, problem.levels
+                PEERS[arguments.peer](objective, *size, problem.initial, problem.budget, seed)
             except Exception as caught:  # A run that ends early has a result, too.
                 error = f"{type(caught).__name__}: {caught}"
             searching = objective.seconds[problem.initial :]
@@ -82,6 +86,8 @@ def main():
                 "distinct": len(set(objective.points)),
                 "seconds_per_suggestion": round(sum(searching) / max(len(searching), 1), 6),
             }
+            if arguments.relabel:
+                result["relabel"] = True
             if arguments.initial:
                 result["initial"] = problem.initial
             if objective.origins:

@@ -179,3 +179,26 @@ fn every_file_of_the_host_and_the_api_is_on_the_map() {
     }
     assert!(missing.is_empty(), "files that ARCHITECTURE.md does not have:\n{}", missing.join("\n"));
 }
+
+/// A limit that went by the time of day would end, or never end, when somebody sets the clock.
+#[test]
+fn the_time_of_day_is_asked_in_one_place_and_for_people_alone() {
+    let host = workspace().join("host/src");
+    let asks = Regex::new(r"SystemTime|\.modified\(\)|\.accessed\(\)|\.created\(\)").unwrap();
+    let uses = Regex::new(r"\bclock::(stamp|moment|now)\(").unwrap();
+    let with = |pattern: &Regex| -> Vec<String> {
+        let found = sources(&host).into_iter().filter(|path| {
+            let text = std::fs::read_to_string(host.join(path)).unwrap();
+            pattern.is_match(text.split("#[cfg(test)]").next().unwrap())
+        });
+        found.map(|path| path.display().to_string()).collect()
+    };
+    // Beside the clock itself: which of several runs is the latest, where nobody has named one.
+    assert_eq!(with(&asks), ["clock.rs", "record/folder.rs"]);
+    // Names of folders, who holds a lock since when, when a session began, when a page was made.
+    assert_eq!(with(&uses), ["record/folder.rs", "record/lock.rs", "record/session.rs", "report/live.rs"]);
+    for plugin in sources(&workspace().join("plugins")) {
+        let text = std::fs::read_to_string(workspace().join("plugins").join(&plugin)).unwrap();
+        assert!(!text.contains("SystemTime"), "{}", plugin.display());
+    }
+}

@@ -156,3 +156,64 @@ fn a_table_that_cannot_be_used_is_refused_in_words() {
         bytes.replace_all(&told, "and [number] are needed")
     );
 }
+
+/// A benchmark with these bodies of `space` and `evaluate`.
+fn lying(space: &str, evaluate: &str) -> String {
+    format!(
+        "#include \"host_plugin.h\"\n\
+         static int create(const char *o, uint64_t s, void **i, host_error *e) {{ (void)o, (void)s, (void)i, (void)e; return 0; }}\n\
+         static int space(void *i, host_space *s, host_error *e) {{\n\
+         static const char *const L[] = {{ \"a\", \"b\", 0 }}; (void)i, (void)e, (void)s, (void)L; {space} return 0; }}\n\
+         static int evaluate(void *i, const uint32_t *l, size_t n, uint64_t s, double *v, host_error *e) {{\n\
+         (void)i, (void)l, (void)n, (void)s, (void)v, (void)e; {evaluate} }}\n\
+         static const host_plugin PLUGIN = {{ .version = 1, .size = sizeof(host_plugin), .kind = \"benchmark\", .name = \"x\", \
+         .summary = \"x\", .plugin_version = \"1\", .create = create, .space = space, .evaluate = evaluate }};\n\
+         HOST_PLUGIN_EXPORT const host_plugin *host_plugin_entry(void) {{ return &PLUGIN; }}\n"
+    )
+}
+
+#[test]
+fn what_a_plugin_in_c_says_of_itself_and_its_values_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = "s->variable(s, \"x\", L, 2, 0); s->variable(s, \"y\", L, 2, 0);";
+    let with = |rule: &str| format!("{two} s->constraint(s, {rule});");
+    let cases = [
+        (String::new(), "return 0;", "at least one variable"),
+        ("s->variable(s, \"x\", L, 0, 0);".to_owned(), "return 0;", "needs at least one level"),
+        ("s->variable(s, 0, L, 2, 0);".to_owned(), "return 0;", "without a name or levels"),
+        ("s->variable(s, \"x\", 0, 2, 0);".to_owned(), "return 0;", "without a name or levels"),
+        ("s->variable(s, \"x\", L, 90000000, 0);".to_owned(), "return 0;", "level 2 of variable `x` is NULL"),
+        (two.replace('y', "x"), "return 0;", "two variables are named `x`"),
+        (with("\"{\""), "return 0;", "is no constraint"),
+        (with("0"), "return 0;", "is no constraint"),
+        (
+            with(r#""{\"fixed\": {\"index\": 9, \"level\": 1}}""#),
+            "return 0;",
+            "9 is beyond the 2 that there are",
+        ),
+        (two.to_owned(), "return 0;", "the value is NaN"),
+        (two.to_owned(), "*v = INFINITY; return 0;", "the value is inf"),
+        (two.to_owned(), "memset(e->message, 65, e->message_size); return 1;", "AAAA"),
+        (
+            two.to_owned(),
+            "e->message = (char *)1; e->message_size = 1u << 30; return 1;",
+            "the code 1 without",
+        ),
+        (two.to_owned(), "return -77;", "the code -77 without a reason"),
+    ];
+    for (i, (space, evaluate, told)) in cases.into_iter().enumerate() {
+        let (name, source) = (format!("lie{i}"), folder.path().join(format!("lie{i}.c")));
+        std::fs::write(&source, lying(&space, evaluate)).unwrap();
+        let Some(path) = compile(&source, Kind::Benchmark, &name, folder.path()) else { return };
+        let plugin = Plugin::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let said = plugin.benchmark(&json!({}), 1).and_then(|mut benchmark| {
+            benchmark.space()?;
+            benchmark.evaluate(&Point::from(vec![0, 1]), 1)
+        });
+        let said = said.map_or_else(
+            |error| error.to_string(),
+            |ended| format!("the value is {}", ended.value().unwrap_or(0.0)),
+        );
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}

@@ -49,7 +49,7 @@ impl Lab {
     /// The arguments of `host ask`, with the manifest or with the folder.
     fn asking<'a>(&self, place: &'a mut Vec<String>, more: &[&str]) -> Vec<&'a str> {
         let results = self.folder.path().join("results");
-        *place = match self.run().is_dir() {
+        *place = match self.run().join("plan.yaml").is_file() {
             true => vec!["ask".to_owned(), self.run().display().to_string()],
             false => vec![
                 "ask".to_owned(),
@@ -243,8 +243,8 @@ fn no_kill_between_ask_and_tell_loses_anything_or_asks_twice() {
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            // Not while the folder is being made: one that is made in part is refused.
-            if random.random() && lab.run().join("identity.json").is_file() {
+            // From the very beginning, the making of the folder among it.
+            if random.random() {
                 std::thread::sleep(Duration::from_millis(random.random_range(0..150)));
                 let _ = Command::new("kill")
                     .args(["-KILL", &child.id().to_string()])
@@ -298,6 +298,185 @@ fn no_kill_between_ask_and_tell_loses_anything_or_asks_twice() {
         }
     }
     println!("{kills} kills");
+}
+
+#[test]
+fn a_folder_that_was_being_made_is_finished_by_the_next_command() {
+    let whole = Lab::new(MANIFEST);
+    whole.ask(1);
+    let trial = std::fs::read_dir(whole.run().join("trials")).unwrap().next().unwrap().unwrap().path();
+    let trial = trial.strip_prefix(whole.run()).unwrap().to_owned();
+    // In the order in which they are written; each may be the last that is there.
+    let lost = ["plan.yaml".into(), trial.join("trial.json"), "spaces.json".into(), "identity.json".into()];
+    for first_lost in 0..lost.len() {
+        for by_manifest in [true, false] {
+            let lab = Lab::new(MANIFEST);
+            lab.ask(1);
+            std::fs::remove_dir_all(lab.run().join(&trial)).unwrap();
+            std::fs::create_dir(lab.run().join(&trial)).unwrap();
+            for lost in &lost[first_lost..] {
+                let _ = std::fs::remove_file(lab.run().join(lost));
+            }
+            let folder = lab.run().display().to_string();
+            let (manifest, results) = (lab.folder.path().join("lab.yaml"), lab.folder.path().join("results"));
+            let asking = match by_manifest {
+                true => vec!["ask", manifest.to_str().unwrap(), "--output", results.to_str().unwrap()],
+                false => vec!["ask", &folder],
+            };
+            let words = lab.hidden(&host(&asking, ""));
+            if first_lost == 0 && !by_manifest {
+                assert!(words.contains("`host ask MANIFEST` makes one, and names it"), "{words}");
+                continue;
+            }
+            assert!(words.contains("to tell a result: host tell FOLDER"), "{first_lost}: {words}");
+            assert_eq!(lab.journal(), whole.journal(), "{first_lost}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_evaluation_is_told_a_value_once_it_has_one() {
+    let lab = Lab::new(MANIFEST);
+    let asked = lab.ask(2);
+    assert_eq!(lab.tell(&["1=failed: spilt", "2=0.5"], "").0, Some(0));
+    // Somebody has repaired the instrument: a further evaluation of the same point.
+    let (code, words) = lab.tell(&["1=0.75"], "");
+    assert_eq!(code, Some(0), "{words}");
+    assert!(words.starts_with("1 told; 0 under way; best so far 0.7500"), "{words}");
+    let told = events(&lab.journal());
+    let again = &told[told.len() - 2];
+    assert_eq!((again["evaluation"].as_u64(), again["phase"].as_str()), (Some(3), Some("given")));
+    assert_eq!(told.iter().find(|event| event["evaluation"] == 1).unwrap()["point"], again["point"]);
+    // Given again, the command changes nothing; another value is a contradiction, and so is another failure.
+    let before = lab.journal();
+    let (code, words) = lab.tell(&["1=0.75"], "");
+    assert!(code == Some(0) && words.starts_with("0 told; 1 known already"), "{words}");
+    let (code, words) = lab.tell(&["1=0.8"], "");
+    assert!(code == Some(2) && words.contains("evaluation 3 was told already: 0.75"), "{words}");
+    assert_eq!(lab.tell(&["1=failed: broken"], "").0, Some(2));
+    assert_eq!(lab.tell(&["1=failed: spilt"], "").0, Some(0), "it was told so");
+    assert_eq!(lab.journal(), before);
+    // The same by its point, and what is infeasible after all.
+    let words = ["solvent", "base", "hours"]
+        .map(|name| format!("{name}={}", asked[0].1[name].to_string().trim_matches('"')));
+    let (code, known) = lab.tell(&["--point", &words.join(","), "--value", "0.75"], "");
+    assert!(code == Some(0) && known.starts_with("0 told; 1 known already"), "{known}");
+    let more = lab.ask(1)[0].0;
+    assert_eq!(more, 4, "the design is as long as it was");
+    assert_eq!(lab.tell(&["4=failed"], "").0, Some(0));
+    assert_eq!(lab.tell(&["4=infeasible: never"], "").0, Some(0));
+    assert!(lab.ask(1)[0].0 == 6 && lab.journal().contains(r#""reason":"never""#));
+}
+
+#[test]
+fn one_command_that_contradicts_itself_records_nothing() {
+    let lab = Lab::new(MANIFEST);
+    lab.ask(2);
+    let before = lab.journal();
+    for wrong in [["1=0.5", "1=0.6"], ["1=0.5", "1=failed"]] {
+        let (code, words) = lab.tell(&wrong, "");
+        assert!(code == Some(2) && words.contains("this is told twice"), "{words}");
+    }
+    assert_eq!(lab.journal(), before);
+    assert_eq!(lab.tell(&["1=0.5", "1=0.5"], "").0, Some(0), "the same words twice are harmless");
+}
+
+#[test]
+fn what_no_model_can_take_is_refused_and_the_folder_goes_on_without_its_saved_state() {
+    let lab = Lab::new(MANIFEST);
+    lab.ask(2);
+    let before = lab.journal();
+    let (code, words) = lab.tell(&["1=1e200"], "");
+    assert!(code == Some(2) && words.contains("not within ±1e150"), "{words}");
+    assert_eq!(lab.journal(), before);
+    assert_eq!(lab.tell(&["1=100"], "").0, Some(0));
+    let trial = std::fs::read_dir(lab.run().join("trials")).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_file(trial.join("state")).unwrap();
+    assert_eq!(lab.ask(3).len(), 3);
+    // Nor is there a choice between two words for one thing.
+    let before = lab.journal();
+    let (code, words) = lab.tell(&["-"], "\n{\"evaluation\": 2,\n \"evaluation\": 3, \"value\": 1}\n");
+    assert!(code == Some(2) && words.contains("--> <stdin>:3:13"), "{words}");
+    assert!(words.contains("the key `evaluation` stands here twice"), "{words}");
+    let (code, words) =
+        lab.tell(&["-"], "{\"evaluation\": 2, \"value\": 1}\n\n {\"evaluation\": 99, \"value\": 1}");
+    assert!(code == Some(2) && words.contains("--> <stdin>:3:1"), "{words}");
+    assert_eq!(lab.journal(), before);
+}
+
+#[test]
+fn changed_plugins_are_refused_and_once_allowed_they_are_the_folders_own() {
+    let own = tempfile::tempdir().unwrap();
+    let name = plugin_api::Kind::Surrogate.file_name("random");
+    let file = own.path().join(&name);
+    std::fs::copy(support::program_folder().join(&name), &file).unwrap();
+    let lab = Lab::new(&format!(
+        "{MANIFEST}surrogate: random\nsolver: annealing\nplugin-directories: [{}]\n",
+        own.path().display()
+    ));
+    lab.ask(4);
+    assert_eq!(lab.tell(&["1=0.5", "4=0.25"], "").0, Some(0));
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes.extend([0; 16]);
+    std::fs::write(&file, bytes).unwrap();
+    let (before, run) = (lab.journal(), lab.run());
+    let run = run.to_str().unwrap();
+    for refused in [&["ask", run][..], &["tell", run, "2=0.5"]] {
+        let words = host(refused, "");
+        assert!(words.contains("the surrogate `random` has changed since the run was begun"), "{words}");
+        assert!(words.contains("--allow-changed-plugins goes on with this one"), "{words}");
+    }
+    assert_eq!(lab.journal(), before);
+    // What is under way stays under way.
+    assert_eq!(lab.tell(&["2=0.75", "--allow-changed-plugins"], "").0, Some(0));
+    assert_eq!(lab.pending().into_keys().collect::<Vec<_>>(), [3]);
+    assert!(lab.journal().starts_with(&before));
+    assert_eq!(lab.ask(1)[0].0, 5);
+    assert_eq!(lab.tell(&["3=1"], "").0, Some(0));
+    let doctor = lab.hidden(&host(&["doctor", run], ""));
+    let way_on =
+        "FOLDER/results/coupling/lab is whole; `host ask FOLDER/results/coupling/lab` and `host tell";
+    assert!(doctor.contains(way_on) && !doctor.contains("--resume"), "{doctor}");
+}
+
+#[test]
+fn a_larger_budget_extends_what_is_asked_and_told_and_loses_nothing() {
+    let manifest = MANIFEST.replace("evaluations: 20", "evaluations: 6, batch: 4");
+    let lab = Lab::new(&manifest);
+    lab.ask(6);
+    assert_eq!(lab.tell(&["1=0.5", "5=0.25", "6=failed"], "").0, Some(0));
+    let before = events(&lab.journal());
+    let run = lab.run().display().to_string();
+    let asked = host(&["ask", &run, "--set", "budget.evaluations=12"], "");
+    assert!(asked.contains("to tell a result"), "{asked}");
+    let after = events(&lab.journal());
+    assert_eq!(after[1..before.len()], before[1..], "but for the plan's hash, nothing has changed");
+    assert!(after.len() > before.len());
+    assert_eq!(lab.pending().into_keys().collect::<Vec<_>>(), [2, 3, 4, 7]);
+    let refused = host(&["ask", &run, "--set", "seeds=2"], "");
+    assert!(refused.contains("2 trials, and one can be asked"), "{refused}");
+    let refused = host(&["ask", &run, "--set", "budget.initial=9"], "");
+    assert!(refused.contains("holds another experiment"), "{refused}");
+    assert_eq!(events(&lab.journal()), after);
+}
+
+#[test]
+fn results_of_the_table_are_all_there_wherever_the_first_command_was_killed() {
+    let lab = Lab::new(&(MANIFEST.to_owned() + "initial: { points: known.csv }\n"));
+    let known = "solvent,base,hours,value\nwater,none,1,0.1\nwater,none,4,0.2\ntoluene,amine,4,0.3\n";
+    std::fs::write(lab.folder.path().join("known.csv"), known).unwrap();
+    lab.ask(1);
+    let trial = std::fs::read_dir(lab.run().join("trials")).unwrap().next().unwrap().unwrap().path();
+    let (path, whole) = (trial.join("journal.jsonl"), lab.journal());
+    for lines in 1..whole.lines().count() {
+        let begin: String = whole.split_inclusive('\n').take(lines).collect();
+        std::fs::write(&path, begin).unwrap();
+        let _ = std::fs::remove_file(trial.join("state"));
+        let pending = lab.ask(1).len() + lab.pending().len();
+        let values =
+            events(&lab.journal()).iter().filter_map(|event| event["value"].as_f64()).collect::<Vec<_>>();
+        assert_eq!((values, pending), (vec![0.1, 0.2, 0.3], 2), "after {lines} lines");
+    }
 }
 
 #[test]

@@ -325,6 +325,24 @@ fn limits_are_passed_on_and_told() {
     }
 }
 
+/// A bound once took minutes here, whatever the limit was; a minute is far beyond what a busy machine needs.
+#[test]
+fn a_time_limit_is_kept_at_thousands_of_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    // No bit's value is evident: each is in six terms of both signs.
+    let terms = (0..6000).flat_map(|i| [1, 700, 2900].map(|step| (i, (i + step) % 6000)));
+    let value = |(i, j): (usize, usize)| if (i * 7 + j * 3) % 5 < 2 { -1.0 - (i % 9) as f64 } else { 2.5 };
+    let lines = terms.map(|(i, j)| format!("{i} {j} {}\n", value((i, j))));
+    std::fs::write(folder.path().join("large.coo"), lines.collect::<String>()).unwrap();
+    std::fs::write(folder.path().join("one.coo"), "0 5999 -1\n").unwrap();
+    let begun = std::time::Instant::now();
+    let output = solve_in(folder.path(), &["large.coo", "one.coo", "--json", "--time-limit", "1"]);
+    let rows = rows(&output);
+    assert_eq!((rows.len(), output.status.code()), (2, Some(0)));
+    assert_eq!((rows[0]["stop"].as_str(), rows[1]["value"].as_f64()), (Some("time"), Some(-1.0)));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn the_same_seed_gives_the_same_answer_and_another_may_not() {
     let bits = |seed| {

@@ -139,6 +139,21 @@ fn ctrl_c_tells_at_once_what_is_waited_for_and_a_second_one_how_to_go_on() {
 }
 
 #[test]
+fn sigterm_tells_the_same_and_waits_a_few_seconds_at_most() {
+    let sleep = format!("{}78", std::process::id());
+    let mut run = Running::start(&waiting(&sleep), &[]);
+    let strays = || processes_with(&format!("sleep\0{sleep}\0"));
+    within_a_minute("the objective waits", || strays().len() == 2);
+    run.signal("-TERM");
+    run.hear("so far");
+    // The objective would sleep for hours.
+    assert_eq!(run.end(), Some(1), "{}", run.said);
+    let said = run.words();
+    assert!(said.contains("for 5") && said.contains("To go on:\n  host run --resume"), "{said}");
+    within_a_minute("nothing of the objective is left", || strays().is_empty());
+}
+
+#[test]
 fn ctrl_c_is_told_in_json_where_that_is_asked_for() {
     let sleep = format!("{}79", std::process::id());
     let mut run = Running::start(&waiting(&sleep), &["--log-format", "json"]);
@@ -331,26 +346,32 @@ fn trial(run: &Path, id: &str, more: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn one_trial_alone_goes_on_with_changed_plugins_where_that_is_insisted_on() {
-    let (results, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let name = plugin_api::Kind::Solver.file_name("annealing");
-    let file = own.path().join(&name);
-    std::fs::copy(support::program_folder().join(&name), &file).unwrap();
-    let more = ["--plugin-dir", own.path().to_str().unwrap()];
-    let arguments = ["run", "-", "--quiet", "--run-id", "r", "--output", results.path().to_str().unwrap()];
-    assert!(output(&[&arguments[..], &more].concat(), SMALLEST).status.success());
-    let run = results.path().join("smallest/r");
-    let journal = run.join("trials/annealing-seed1/journal.jsonl");
-    let whole = std::fs::read_to_string(&journal).unwrap();
-    std::fs::write(&journal, &whole[..whole.len() / 2]).unwrap();
-    let mut bytes = std::fs::read(&file).unwrap();
-    bytes.extend([0; 16]);
-    std::fs::write(&file, bytes).unwrap();
-    let (code, words) = trial(&run, "annealing-seed1", &more);
-    assert_eq!(code, Some(1), "{words}");
-    assert!(words.contains("the solver `annealing` has changed since the run was begun"), "{words}");
-    let (code, words) = trial(&run, "annealing-seed1", &[&more[..], &["--allow-changed-plugins"]].concat());
-    assert_eq!(code, Some(0), "{words}");
-    assert_eq!(std::fs::read_to_string(&journal).unwrap(), whole);
+    // In rounds, other processes open the objective.
+    for batch in ["", ", batch: 2"] {
+        let (results, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let name = plugin_api::Kind::Benchmark.file_name("labs");
+        let file = own.path().join(&name);
+        std::fs::copy(support::program_folder().join(&name), &file).unwrap();
+        let more = ["--plugin-dir", own.path().to_str().unwrap()];
+        let arguments =
+            ["run", "-", "--quiet", "--run-id", "r", "--output", results.path().to_str().unwrap()];
+        let manifest = SMALLEST.replace("evaluations: 2", &format!("evaluations: 2{batch}"));
+        assert!(output(&[&arguments[..], &more].concat(), &manifest).status.success());
+        let run = results.path().join("smallest/r");
+        let journal = run.join("trials/annealing-seed1/journal.jsonl");
+        let whole = std::fs::read_to_string(&journal).unwrap();
+        std::fs::write(&journal, &whole[..whole.len() / 2]).unwrap();
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes.extend([0; 16]);
+        std::fs::write(&file, bytes).unwrap();
+        let (code, words) = trial(&run, "annealing-seed1", &more);
+        assert_eq!(code, Some(1), "{words}");
+        assert!(words.contains("the benchmark `labs` has changed since the run was begun"), "{words}");
+        let insisted = [&more[..], &["--allow-changed-plugins"]].concat();
+        let (code, words) = trial(&run, "annealing-seed1", &insisted);
+        assert_eq!(code, Some(0), "{words}");
+        assert_eq!(std::fs::read_to_string(&journal).unwrap(), whole);
+    }
 }
 
 #[test]

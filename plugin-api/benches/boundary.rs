@@ -16,7 +16,7 @@ use plugin_api::ndarray::Array2;
 use plugin_api::serde_json::json;
 use plugin_api::testing::random_quadratic;
 use plugin_api::{
-    Acquisition, Benchmark, BitMatrix, DrawRequest, Encoder, Layout, Point, Problem, Solver, Space,
+    Acquisition, Benchmark, BitMatrix, DrawRequest, Encoder, Kind, Layout, Point, Problem, Solver, Space,
     Surrogate, rng,
 };
 use trivial::Trivial;
@@ -56,6 +56,24 @@ fn evaluate(bencher: Bencher<'_, '_>, way: Way) {
         Way::Dylib => Box::new(plugin("benchmark").benchmark(&json!({}), 1).expect("a benchmark")),
     });
     let point = Point::from(vec![1; 25]);
+    bencher.bench_local(|| benchmark.evaluate(black_box(&point), 1));
+}
+
+/// The example in C, through its table of functions; nothing where there is no compiler.
+#[divan::bench]
+fn evaluate_in_c(bencher: Bencher<'_, '_>) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(Kind::Benchmark.file_name("knapsack"));
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut build = std::process::Command::new(compiler);
+    build.args(["-std=c99", "-O2", "-shared", "-fPIC", "-I"]).arg(root.join("include"));
+    build.arg(root.join("../plugins/c/knapsack.c")).arg("-o").arg(&library);
+    if !build.status().is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: no C compiler");
+    }
+    let plugin = Plugin::load(&library).unwrap_or_else(|error| panic!("{error}"));
+    let mut benchmark = plugin.benchmark(&json!({}), 1).expect("a benchmark");
+    let point = Point::from(vec![1; benchmark.space().expect("a space").dimension()]);
     bencher.bench_local(|| benchmark.evaluate(black_box(&point), 1));
 }
 

@@ -1,5 +1,6 @@
 """Tests of workbench.py: `python3 -m unittest discover plugin-api/python`."""
 
+import ast
 import contextlib
 import io
 import json
@@ -124,6 +125,12 @@ class Decorated(unittest.TestCase):
         def no(**_):
             raise Infeasible
         self.assertEqual(objective(no).evaluate({"x": 1}), {"infeasible": "it said no more"})
+
+
+class TheFile(unittest.TestCase):
+    def test_it_has_no_syntax_beyond_python_3_9(self):
+        with open(os.path.join(FOLDER, "workbench.py"), encoding="utf-8") as source:
+            ast.parse(source.read(), feature_version=(3, 9))
 
 
 if __name__ == "__main__":

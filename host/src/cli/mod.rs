@@ -80,6 +80,14 @@ pub enum Command {
     Tell(TellArguments),
     /// Show how far the trials of a run are, and which points are under way.
     Status(StatusArguments),
+    /// Take the trials of a run out of the queue of a cluster.
+    ///
+    /// Nothing that is recorded is lost: `host run --resume DIR` goes on, here or on the cluster.
+    Cancel {
+        /// The folder of a run: results/NAME/ID.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Check a manifest and list its trials, without running anything.
     Plan {
         /// What to plan.
@@ -133,7 +141,8 @@ pub enum Command {
 /// What to ask, and how many.
 #[derive(Debug, Args)]
 pub struct AskArguments {
-    /// The folder of a run that was asked before, or a manifest.
+    /// The folder of a run that was asked before, or a manifest. With a larger budget than it has (`--set
+    /// budget.evaluations=50`), the run is extended.
     #[arg(value_name = "DIR|MANIFEST")]
     pub path: PathBuf,
     /// How many points.
@@ -151,6 +160,9 @@ pub struct AskArguments {
     /// The name of the run's folder.
     #[arg(long, value_name = "ID", default_value = "lab")]
     pub run_id: String,
+    /// Go on although the plugins have changed since: what was asked and told counts as it stands.
+    #[arg(long)]
+    pub allow_changed_plugins: bool,
 }
 
 /// How points are written.
@@ -186,6 +198,9 @@ pub struct TellArguments {
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
+    /// Go on although the plugins have changed since: what was asked and told counts as it stands.
+    #[arg(long)]
+    pub allow_changed_plugins: bool,
 }
 
 fn finite(text: &str) -> Result<f64, &'static str> {
@@ -231,7 +246,17 @@ pub struct TrialArguments {
     /// The run's folder.
     pub folder: PathBuf,
     /// The trial's name.
-    pub id: String,
+    #[arg(required_unless_present = "tasks")]
+    pub id: Option<String>,
+    /// The list of tasks that a run was submitted with, a line each: run the trials of one, one after the other.
+    #[arg(long, value_name = "FILE", conflicts_with = "id", requires = "task")]
+    pub tasks: Option<PathBuf>,
+    /// Which task of the list, from 0.
+    #[arg(long, value_name = "N", requires = "tasks")]
+    pub task: Option<usize>,
+    /// A folder of this machine for saved states; a `$NAME` at its beginning is a variable of the environment.
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
@@ -301,6 +326,19 @@ pub struct Changes {
     pub plugins: PluginArguments,
 }
 
+impl Changes {
+    /// Nothing but where plugins come from.
+    pub fn none(plugins: &PluginArguments) -> Self {
+        let (set, surrogate, solver) = (Vec::new(), Vec::new(), Vec::new());
+        Self { set, surrogate, solver, plugins: plugins.clone() }
+    }
+
+    /// Whether the manifest is changed.
+    pub fn any(&self) -> bool {
+        [&self.set, &self.surrogate, &self.solver].iter().any(|list| !list.is_empty())
+    }
+}
+
 /// How to run an experiment.
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -332,6 +370,16 @@ pub struct RunArguments {
     /// How many trials at a time [default: one for each core].
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
+    /// Who runs trials: `local` (processes of this machine), `slurm` (job arrays) or `none` (the folder is made, and others run
+    /// `host trial DIR NAME`). host/CLUSTERS.md says how.
+    #[arg(long, value_name = "EXECUTOR", value_enum, default_value_t, hide_possible_values = true)]
+    pub executor: ExecutorKind,
+    /// A file with settings for --executor slurm: partition, account, time, memory [default: `cluster` of the manifest].
+    #[arg(long, value_name = "FILE")]
+    pub cluster: Option<PathBuf>,
+    /// Submit, and do not wait; `host status` shows how far it is.
+    #[arg(long)]
+    pub detach: bool,
     /// Run trials in this process, one after the other, for debugging.
     #[arg(long, conflicts_with = "jobs")]
     pub in_process: bool,
@@ -341,6 +389,15 @@ pub struct RunArguments {
     /// Be the process that asks the plugins first, and run nothing.
     #[arg(long, hide = true)]
     pub attached: bool,
+}
+
+/// Who runs trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExecutorKind {
+    #[default]
+    Local,
+    Slurm,
+    None,
 }
 
 /// What to report, and where to.

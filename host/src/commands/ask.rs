@@ -7,14 +7,12 @@ use std::time::Duration;
 use plugin_api::Space;
 use serde_json::{Map, Value as Json, json};
 
-use super::{make_plan, print, refuse};
-use crate::cli::{AskArguments, PointsFormat};
+use super::{plan_file, print, refuse};
+use crate::cli::{AskArguments, Changes, PointsFormat};
 use crate::diagnostic::Diagnostic;
-use crate::manifest::Source;
-use crate::plan::TrialId;
 use crate::plan::points::column_name;
 use crate::plugins::PluginArguments;
-use crate::record::{Lock, PLAN, Place, Programs, RunFolder, prepare};
+use crate::record::{Identity, Lock, PLAN, Place, Programs, RunFolder, prepare};
 use crate::text::{columns, csv_cell, say};
 use crate::trial::{Asked, OpenTrial, TrialError};
 
@@ -47,16 +45,12 @@ pub(super) fn ask(arguments: &AskArguments) -> ExitCode {
 type AskedPoints = (PathBuf, Space, Vec<Asked>, usize);
 
 fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
-    let plugins = &arguments.changes.plugins;
-    let (folder, lock) = match arguments.path.is_dir() {
-        true => (arguments.path.clone(), None),
-        false => {
-            let (folder, lock) = begin(arguments)?;
-            (folder, Some(lock))
-        }
+    let (changes, allow_changed) = (&arguments.changes, arguments.allow_changed_plugins);
+    let (folder, _lock) = match arguments.path.is_dir() {
+        true => (arguments.path.clone(), hold(&arguments.path, changes, allow_changed)?),
+        false => begin(arguments)?,
     };
-    let (id, _lock) = hold(&folder, lock).map_err(|diagnostic| vec![diagnostic])?;
-    let mut trial = open(&folder, &id, plugins).map_err(|diagnostic| vec![diagnostic])?;
+    let mut trial = open(&folder, &changes.plugins, allow_changed).map_err(|diagnostic| vec![diagnostic])?;
     let wanted = arguments.count.get();
     let asked = trial.talk(|dialogue| {
         let mut asked = Vec::new();
@@ -73,16 +67,10 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
 
 /// The folder of a manifest's run: made, or found again.
 fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
-    let source = Source::read(&arguments.path).map_err(|diagnostic| vec![diagnostic])?;
-    let plan = make_plan(&source, &arguments.changes, &|_| ())?;
-    let trials = plan.trials().count();
-    if trials != 1 {
-        return Err(vec![
-            Diagnostic::new(format!("this manifest has {trials} trials, and one can be asked"))
-                .hint("one method, one seed and no sweep: `--set seeds=1`, `--surrogate NAME`"),
-        ]);
-    }
-    let programs = Programs { plugins: &arguments.changes.plugins, allow_changed: false, patience: PATIENCE };
+    let plan = plan_file(&arguments.path, &arguments.changes)?;
+    check_trials(plan.trials().count())?;
+    let allow_changed = arguments.allow_changed_plugins;
+    let programs = Programs { plugins: &arguments.changes.plugins, allow_changed, patience: PATIENCE };
     let folder = arguments.output.join(&plan.name).join(&arguments.run_id);
     let (output, id) = (arguments.output.clone(), Some(arguments.run_id.clone()));
     if !folder.is_dir() {
@@ -95,29 +83,52 @@ fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
     prepare(&plan, &Place::Begun(output, id), &programs).map_err(|diagnostic| vec![diagnostic])
 }
 
-/// Takes a run's folder, unless it is taken already, and finds its only trial.
-pub(super) fn hold(folder: &Path, lock: Option<Lock>) -> Result<(TrialId, Lock), Diagnostic> {
-    if !folder.join(PLAN).is_file() {
-        return Err(Diagnostic::new(format!("{} is no run's folder", folder.display()))
-            .because(format!("there is no {PLAN} in it"))
-            .hint("`host ask MANIFEST` makes one, and names it"));
-    }
-    let lock = match lock {
-        Some(lock) => lock,
-        None => Lock::take_within(folder, PATIENCE)?,
-    };
-    let run = RunFolder::open(folder)?;
-    match &run.trials[..] {
-        [id] => Ok((id.clone(), lock)),
-        trials => Err(Diagnostic::new(format!("{} has {} trials", folder.display(), trials.len()))
-            .because("one trial is asked and told, not several")),
+fn check_trials(trials: usize) -> Result<(), Vec<Diagnostic>> {
+    match trials {
+        1 => Ok(()),
+        _ => Err(vec![
+            Diagnostic::new(format!("this manifest has {trials} trials, and one can be asked"))
+                .hint("one method, one seed and no sweep: `--set seeds=1`, `--surrogate NAME`"),
+        ]),
     }
 }
 
-pub(super) fn open(folder: &Path, id: &TrialId, plugins: &PluginArguments) -> Result<OpenTrial, Diagnostic> {
+/// Takes a run's folder that is there. Where it was being made or extended when that was interrupted, that comes to its end
+/// first.
+pub(super) fn hold(folder: &Path, changes: &Changes, allow_changed: bool) -> Result<Lock, Vec<Diagnostic>> {
+    let plan = folder.join(PLAN);
+    if !plan.is_file() {
+        return Err(vec![
+            Diagnostic::new(format!("{} is no run's folder", folder.display()))
+                .because(format!("there is no {PLAN} in it"))
+                .hint("`host ask MANIFEST` makes one, and names it"),
+        ]);
+    }
+    let whole = Identity::read(folder).is_ok_and(|own| own.is_some_and(|own| own.becoming.is_none()));
+    if whole && !allow_changed && !changes.any() {
+        return Lock::take_within(folder, PATIENCE).map_err(|diagnostic| vec![diagnostic]);
+    }
+    let plan = plan_file(&plan, changes)?;
+    check_trials(plan.trials().count())?;
+    let programs = Programs { plugins: &changes.plugins, allow_changed, patience: PATIENCE };
+    let prepared = prepare(&plan, &Place::Folder(folder.to_owned()), &programs);
+    prepared.map(|(_, lock)| lock).map_err(|diagnostic| vec![diagnostic])
+}
+
+/// Opens the only trial of a run.
+pub(super) fn open(
+    folder: &Path,
+    plugins: &PluginArguments,
+    allow_changed: bool,
+) -> Result<OpenTrial, Diagnostic> {
+    let run = RunFolder::open(folder)?;
+    let [id] = &run.trials[..] else {
+        return Err(Diagnostic::new(format!("{} has {} trials", folder.display(), run.trials.len()))
+            .because("one trial is asked and told, not several"));
+    };
     let folder = std::path::absolute(folder)
         .map_err(|error| Diagnostic::new("the current folder is gone").because(error))?;
-    OpenTrial::open(&folder, id, plugins, false).map_err(|error| match error {
+    OpenTrial::open(&folder, id, plugins, allow_changed).map_err(|error| match error {
         TrialError::Folder(diagnostic) => diagnostic,
         error => refused(&folder, error),
     })

@@ -33,12 +33,14 @@ fn words(folder: &Path, health: &Health) -> String {
     if !rows.is_empty() {
         paragraphs.push(columns(&header, &rows));
     }
+    let asked = health.trials.iter().any(|(_, trial)| trial.asked);
     let identity = match &health.identity {
         Ok(Some(identity)) => {
             let others: Vec<&str> = health.plans().into_iter().filter(|plan| !identity.names(plan)).collect();
             match others[..] {
                 [] if identity.becoming.is_some() => {
-                    "identity.json: the run was being extended; --resume brings that to its end".to_owned()
+                    let command = if asked { "`host ask`" } else { "--resume" };
+                    format!("identity.json: the run was being extended; {command} brings that to its end")
                 }
                 [] => format!("identity.json: whole, begun by host {}", identity.host),
                 _ => "identity.json: of another plan than some journals".to_owned(),
@@ -63,14 +65,16 @@ fn words(folder: &Path, health: &Health) -> String {
         }
     }
     let unfinished = health.trials.iter().filter(|(_, trial)| !trial.finished).count();
+    let place = folder.display();
     paragraphs.push(match (health.is_whole(), unfinished) {
-        (true, 0) => format!("{} is whole, and all of its trials have finished", folder.display()),
-        (true, count) => format!(
-            "{} is whole; `host run --resume {}` goes on with {count} of its trials",
-            folder.display(),
-            folder.display()
-        ),
-        (false, _) => format!("{} is not whole; nothing in it was changed", folder.display()),
+        (true, _) if asked => {
+            format!("{place} is whole; `host ask {place}` and `host tell {place}` go on with it")
+        }
+        (true, 0) => format!("{place} is whole, and all of its trials have finished"),
+        (true, count) => {
+            format!("{place} is whole; `host run --resume {place}` goes on with {count} of its trials")
+        }
+        (false, _) => format!("{place} is not whole; nothing in it was changed"),
     });
     paragraphs.join("\n\n")
 }

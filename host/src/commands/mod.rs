@@ -1,6 +1,7 @@
 //! One file a command: from its arguments to what a person sees and the exit code.
 
 mod ask;
+mod cancel;
 mod completions;
 mod doctor;
 mod export;
@@ -18,6 +19,7 @@ mod tell;
 mod trial;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use plugin_api::load::Description;
@@ -53,6 +55,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Ask(arguments) => ask::ask(&arguments),
         Command::Tell(arguments) => tell::tell(&arguments),
         Command::Status(arguments) => status::status(&arguments),
+        Command::Cancel { folder } => cancel::cancel(&folder),
         Command::Plan { manifest, json, attached: true } => plan::plan(&manifest, json),
         Command::Plan { attached: false, .. } => planning::watch("plan"),
         Command::Report(arguments) => report::report(&arguments),
@@ -69,6 +72,12 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Schema { plugins } => printed(schema::schema(&plugins)),
         Command::Trial(arguments) => trial::trial(&arguments, Logs { format, verbose }),
     }
+}
+
+/// Makes the plan of a manifest's file.
+fn plan_file(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>> {
+    let source = Source::read(manifest).map_err(|diagnostic| vec![diagnostic])?;
+    make_plan(&source, changes, &|_| ())
 }
 
 /// Makes a plan; `watch` is told which plugin is asked for what.

@@ -1,5 +1,6 @@
 //! `host tell`: what the evaluations of points gave.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,8 +10,9 @@ use serde_json::Value as Json;
 
 use super::ask::{hold, open, refused};
 use super::{print, refuse};
-use crate::cli::TellArguments;
+use crate::cli::{Changes, TellArguments};
 use crate::diagnostic::{Diagnostic, Place, nearest};
+use crate::files::json::Unambiguous;
 use crate::plan::points::{Known, level, read};
 use crate::record::event::Outcome;
 use crate::text::number;
@@ -34,8 +36,9 @@ pub(super) fn tell(arguments: &TellArguments) -> ExitCode {
 fn try_tell(arguments: &TellArguments) -> Result<String, Vec<Diagnostic>> {
     let folder = &arguments.folder;
     let texts = read_texts(&arguments.results).map_err(|diagnostic| vec![diagnostic])?;
-    let (id, _lock) = hold(folder, None).map_err(|diagnostic| vec![diagnostic])?;
-    let mut trial = open(folder, &id, &arguments.plugins).map_err(|diagnostic| vec![diagnostic])?;
+    let (changes, allow_changed) = (Changes::none(&arguments.plugins), arguments.allow_changed_plugins);
+    let _lock = hold(folder, &changes, allow_changed)?;
+    let mut trial = open(folder, &arguments.plugins, allow_changed).map_err(|diagnostic| vec![diagnostic])?;
     let mut mistakes = Vec::new();
     let told = trial.talk(|dialogue| {
         let results = results(arguments, &texts, dialogue.space(), &mut mistakes);
@@ -205,19 +208,28 @@ fn of_csv(label: &str, text: &str, space: &Space) -> Result<Vec<Finding>, Vec<Di
 /// Objects, one a line or in a list: `{"evaluation": 4, "value": 0.71}`, or with a `point` of names to levels.
 fn of_json(label: &str, text: &str, space: &Space) -> Result<Vec<Finding>, Vec<Diagnostic>> {
     let mut objects = Vec::new();
-    for value in serde_json::Deserializer::from_str(text).into_iter::<Json>() {
-        match value {
-            Ok(Json::Array(list)) => objects.extend(list),
-            Ok(value) => objects.push(value),
-            Err(error) => {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Unambiguous>();
+    loop {
+        // Of a list, the place is where it begins.
+        let before = &text[..values.byte_offset()];
+        let space = text[before.len()..].len() - text[before.len()..].trim_start().len();
+        let line = text[..before.len() + space].matches('\n').count() + 1;
+        match values.next() {
+            None => break,
+            Some(Ok(Unambiguous(Json::Array(list)))) => {
+                objects.extend(list.into_iter().map(|value| (line, value)))
+            }
+            Some(Ok(Unambiguous(value))) => objects.push((line, value)),
+            Some(Err(error)) => {
                 let place = Some(Place::File(label.to_owned(), error.line(), error.column()));
-                return Err(vec![Diagnostic { place, ..Diagnostic::new("this is no JSON").because(error) }]);
+                let what = Diagnostic::new("these are no results in JSON").because(error);
+                return Err(vec![Diagnostic { place, ..what }]);
             }
         }
     }
     let (mut results, mut mistakes) = (Vec::new(), Vec::new());
-    for (i, object) in objects.iter().enumerate() {
-        let place = Place::File(label.to_owned(), i + 1, 1);
+    for (line, object) in &objects {
+        let place = Place::File(label.to_owned(), *line, 1);
         match of_object(object, space) {
             Ok((evaluation, point, known)) => {
                 results.push(Finding { place, evaluation, point, known });
@@ -277,9 +289,17 @@ fn of_object(object: &Json, space: &Space) -> Result<Object, Vec<Diagnostic>> {
     }
 }
 
-/// Everything is checked before anything is recorded.
+/// Everything is checked before anything is recorded: beside what is known, and beside the rest of it.
 fn check(results: &[Finding], dialogue: &Dialogue<'_>, folder: &Path, mistakes: &mut Vec<Diagnostic>) {
+    let mut seen: BTreeMap<Whose<'_>, &Known> = BTreeMap::new();
     for Finding { place, evaluation, point, known } in results {
+        if let Some(whose) = whose(*evaluation, point.as_ref(), dialogue)
+            && *seen.entry(whose).or_insert(known) != known
+        {
+            let what = Diagnostic::new("this is told twice, and not in the same words");
+            mistakes.push(Diagnostic { place: Some(place.clone()), ..what });
+            continue;
+        }
         let outcome = Outcome::from(known);
         let refused_as = match (evaluation, point) {
             (Some(evaluation), None) => dialogue.refuses(*evaluation, &outcome),
@@ -290,6 +310,26 @@ fn check(results: &[Finding], dialogue: &Dialogue<'_>, folder: &Path, mistakes: 
             mistakes.push(Diagnostic { place: Some(place.clone()), ..refused(folder, error) });
         }
     }
+}
+
+/// What has one result. A point of a noisy objective may have several.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Whose<'a> {
+    Evaluation(usize),
+    Point(&'a [u32]),
+}
+
+fn whose<'a>(
+    evaluation: Option<usize>,
+    point: Option<&'a Point>,
+    dialogue: &'a Dialogue<'_>,
+) -> Option<Whose<'a>> {
+    let of_number = evaluation.filter(|_| point.is_none());
+    if !dialogue.deterministic() {
+        return of_number.map(Whose::Evaluation);
+    }
+    let point = point.or_else(|| of_number.and_then(|evaluation| dialogue.point_of(evaluation)));
+    point.map(|point| Whose::Point(point)).or(of_number.map(Whose::Evaluation))
 }
 
 fn record(results: Vec<Finding>, dialogue: &mut Dialogue<'_>) -> Result<String, TrialError> {

@@ -2,6 +2,7 @@
 //! followed, and nothing but plain files is opened.
 
 pub(crate) mod csv;
+pub(crate) mod json;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -346,6 +347,17 @@ pub(crate) fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
             _ => most *= 4,
         }
     }
+}
+
+/// The last bytes of a file, this many at most.
+pub(crate) fn end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = open(path, Access::Read)?;
+    let start = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    // A file that somebody writes to may have grown since.
+    Read::by_ref(&mut file).take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

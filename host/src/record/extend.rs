@@ -118,7 +118,7 @@ fn carry_over(folder: &Path, identity: &Identity, plan: &Plan) -> Result<Identit
         carry_over_trial(&trial_folder, &identity.plan, &plan.hash, more)
             .map_err(|error| Diagnostic::new(error.to_string()))?;
     }
-    let extended = Identity::of(plan)?;
+    let extended = Identity { changed: identity.changed, ..Identity::of(plan)? };
     extended.write(folder)?;
     Ok(extended)
 }
@@ -185,7 +185,9 @@ fn renamed(path: &Path, from: &str, to: &str, more: Option<More>) -> Result<Opti
     let text = String::from_utf8_lossy(&bytes);
     let mut renamed = Renamed { text: String::new(), hashes: Vec::new(), waiting: Vec::new() };
     let mut new = Chain::default();
-    let goes_on = more.and_then(|more| round_that_goes_on(&events, more.budget)).unwrap_or(events.len());
+    // What is asked and told has no rounds.
+    let rounds = more.filter(|_| !started.asked);
+    let goes_on = rounds.and_then(|more| round_that_goes_on(&events, more.budget)).unwrap_or(events.len());
     let mut points: BTreeMap<usize, Point> = BTreeMap::new();
     for (i, (line, (event, old))) in text.lines().zip(&events).enumerate() {
         let short = |evaluations: usize| more.is_some_and(|more| evaluations < more.total);

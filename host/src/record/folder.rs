@@ -44,13 +44,15 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
         if allow_changed_plugins {
             Identity::mend(&folder, plan)?;
         }
-        if let Some(identity) = Identity::read(&folder)? {
+        if let Some(mut identity) = Identity::read(&folder)? {
+            identity.changed |=
+                allow_changed_plugins && identity.check_recorded_programs(&plan.plugins).is_err();
             let mut identity = settle(&folder, identity, plan, programs.plugins)?;
             if identity.plan != plan.hash {
                 identity = extend(&folder, identity, plan, programs.plugins, allow_changed_plugins)?;
             }
             if allow_changed_plugins {
-                Identity::of(plan)?.write(&folder)?;
+                Identity { changed: identity.changed, ..Identity::of(plan)? }.write(&folder)?;
             } else {
                 identity.check_programs(&plan.plugins)?;
             }

@@ -25,6 +25,8 @@ pub struct TrialHealth {
     /// How many evaluations are recorded, up to where the journal is broken.
     pub evaluations: usize,
     pub finished: bool,
+    /// Whether somebody else makes its evaluations, asked and told.
+    pub asked: bool,
     /// The plan that the journal names.
     pub plan: Option<String>,
     /// How many bytes of a torn line stand at the end: a resume cuts them off.
@@ -124,7 +126,9 @@ impl TrialHealth {
         };
         for (event, _) in events {
             match event {
-                Event::Started(started) => self.plan = Some(started.plan),
+                Event::Started(started) => {
+                    (self.plan, self.asked) = (Some(started.plan), started.asked);
+                }
                 Event::Evaluated(_) => self.evaluations += 1,
                 Event::Finished(_) => self.finished = true,
                 Event::Evaluating(_) | Event::Proposed(_) | Event::Recommended(_) => {}

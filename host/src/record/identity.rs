@@ -16,14 +16,14 @@ use crate::plugins::{Loaded, Plugins};
 const IDENTITY: &str = "identity.json";
 
 /// What to do where it is lost.
-pub(super) const WAY_OUT: &str = "put it back from a copy; `host doctor` says what else is whole, and --resume \
+pub(super) const WAY_OUT: &str = "put it back from a copy; `host doctor` says what else is whole, and \
                                   --allow-changed-plugins goes on with the plan that all journals name";
 
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const CHANGED: &str = "with the old one, the results are what they would have been; --resume --allow-changed-plugins goes on \
-                       with this one from what is recorded";
+const CHANGED: &str = "with the old one, the results are what they would have been; --allow-changed-plugins goes on with this \
+                       one from what is recorded";
 
 /// What was run. It stands outside the journals because the files of plugins differ between machines and
 /// builds, and journals do not.
@@ -42,6 +42,10 @@ pub struct Identity {
     /// How many trials the plan has. Older runs do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<usize>,
+    /// Whether the run has gone on with other plugins or another version of this program than it was begun with: what is
+    /// recorded counts as it stands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
 }
 
 /// A plugin's file.
@@ -66,6 +70,7 @@ impl Identity {
             plugins,
             becoming,
             trials,
+            changed: false,
         })
     }
 
@@ -128,7 +133,8 @@ impl Identity {
             let kept = folder.join(format!("{IDENTITY}.garbled"));
             std::fs::rename(&path, &kept).map_err(|error| cannot("keep", &path, error))?;
         }
-        Self::of(plan)?.write(folder)
+        // Which plugins it was begun with is lost.
+        Self { changed: true, ..Self::of(plan)? }.write(folder)
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Diagnostic> {
@@ -210,6 +216,7 @@ mod tests {
             plugins: vec![],
             becoming: None,
             trials: None,
+            changed: false,
         };
         identity.write(folder.path()).unwrap();
         assert_eq!(Identity::read(folder.path()).unwrap().unwrap().plan, "ab");

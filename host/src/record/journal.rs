@@ -47,7 +47,9 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(cannot("read"))?;
         let mut recorded = chain::read(&path, &bytes).map_err(|broken| RecordError(broken.to_string()))?;
-        if trust {
+        let asked = matches!(recorded.first(), Some((Event::Started(started), _)) if started.asked);
+        // Where somebody else evaluates, what was asked for stays asked for.
+        if trust && !asked {
             // What was proposed and not evaluated yet, other plugins may propose otherwise.
             let settled = |(event, _): &(Event, Chain)| {
                 matches!(event, Event::Evaluated(_) | Event::Recommended(_) | Event::Finished(_))
@@ -181,6 +183,19 @@ pub fn finished(folder: &Path) -> Option<Finished> {
         Ok(Event::Finished(finished)) => Some(finished),
         _ => None,
     }
+}
+
+/// How many evaluations the trial in this folder has made, and the best total of them; `None` before the first. Only the
+/// end of the journal is read, which may be on a slow disk and looked at often.
+pub fn reached(folder: &Path) -> Option<(usize, Option<f64>)> {
+    let end = files::end(&folder.join(JOURNAL), 1 << 15).ok()?;
+    let lines = end.split_inclusive(|&byte| byte == b'\n').rev();
+    lines.filter(|line| line.ends_with(b"\n")).find_map(|line| {
+        match Event::parse(std::str::from_utf8(line).ok()?.trim_end()) {
+            Ok(Event::Evaluated(evaluated)) => Some((evaluated.evaluation, evaluated.best)),
+            _ => None,
+        }
+    })
 }
 
 /// The point whose evaluation the journal in this folder ends with, under way.

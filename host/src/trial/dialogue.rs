@@ -21,7 +21,7 @@ pub struct Dialogue<'r> {
     design: Vec<Point>,
     /// How many points come before the first proposal, given ones among them.
     initial: usize,
-    /// How many were begun that no model proposed.
+    /// How many points were begun that no model proposed.
     first: usize,
     /// How many proposals there were.
     proposals: usize,
@@ -56,7 +56,7 @@ impl<'r> Dialogue<'r> {
     ) -> Result<Self, TrialError> {
         let design = initial_design(trial.space(), keys, given, seeds)?;
         let (mut first, mut proposals, mut at) = (0, 0, 0);
-        let (mut told, mut from_others) = (BTreeMap::new(), 0);
+        let (mut told, mut from_others) = (BTreeMap::<usize, (Point, Outcome)>::new(), Vec::new());
         while let Some(event) = trial.next_recorded() {
             trial.restores(at < restored);
             at += 1;
@@ -66,8 +66,9 @@ impl<'r> Dialogue<'r> {
                     trial.go_through(&proposed)?;
                 }
                 Event::Evaluating(begun) => {
-                    first += usize::from(begun.phase != Phase::Search);
-                    from_others += usize::from(begun.phase == Phase::Given);
+                    let known = told.values().any(|(point, _)| *point == begun.point);
+                    first += usize::from(begun.phase != Phase::Search && !known);
+                    from_others.extend((begun.phase == Phase::Given).then_some(begun.evaluation));
                     let bits = trial.encode(&begun.point)?;
                     trial.begin(begun.phase, begun.point, bits)?;
                 }
@@ -91,8 +92,15 @@ impl<'r> Dialogue<'r> {
         let mut dialogue = Self { trial, design, initial, first, proposals, told };
         // They come before anything else, so that those in the journal are the first of them.
         let known = given.iter().filter_map(|given| Some((&given.point, given.known.as_ref()?)));
-        for (point, known) in known.skip(from_others) {
-            dialogue.take(point, known.into())?;
+        for (i, (point, known)) in known.enumerate() {
+            match from_others.get(i) {
+                None => drop(dialogue.take(point, known.into())?),
+                // Its result was still to be recorded when the command before was killed.
+                Some(&evaluation) if !dialogue.told.contains_key(&evaluation) => {
+                    dialogue.tell(evaluation, known.into())?;
+                }
+                Some(_) => {}
+            }
         }
         Ok(dialogue)
     }
@@ -105,6 +113,17 @@ impl<'r> Dialogue<'r> {
     pub fn pending(&self) -> Vec<Asked> {
         let asked = |begun: &Begun| Asked { evaluation: begun.evaluation, point: begun.point.clone() };
         self.trial.pending.iter().map(asked).collect()
+    }
+
+    /// The point of an evaluation, under way or told.
+    pub fn point_of(&self, evaluation: usize) -> Option<&Point> {
+        let under_way = self.trial.pending.iter().find(|begun| begun.evaluation == evaluation);
+        under_way.map(|begun| &begun.point).or_else(|| self.told.get(&evaluation).map(|(point, _)| point))
+    }
+
+    /// Whether every value of a point is the same.
+    pub fn deterministic(&self) -> bool {
+        self.trial.deterministic()
     }
 
     /// How many evaluations were told.
@@ -143,6 +162,10 @@ impl<'r> Dialogue<'r> {
 
     /// Why it could not be told that an evaluation ended so.
     pub fn refuses(&self, evaluation: usize, outcome: &Outcome) -> Option<TrialError> {
+        let evaluation = match self.repaired(evaluation, outcome) {
+            Some((_, again)) => again?,
+            None => evaluation,
+        };
         match self.told.get(&evaluation) {
             Some((_, known)) if known == outcome => None,
             Some((_, known)) => Some(TrialError::Told { evaluation, known: in_words(known) }),
@@ -153,15 +176,32 @@ impl<'r> Dialogue<'r> {
 
     /// The same for a point, whether it was asked for or not.
     pub fn refuses_point(&self, point: &Point, outcome: &Outcome) -> Option<TrialError> {
-        let evaluation = self.number_of(point)?;
+        let evaluation = self.number_of(point, outcome)?;
         self.refuses(evaluation, outcome)
     }
 
+    /// Where an evaluation failed and is told a result after all: its point, and the number of the later evaluation that has
+    /// one, if there is one. What is recorded stays, so that the result is that of a further evaluation.
+    fn repaired(&self, evaluation: usize, outcome: &Outcome) -> Option<(Point, Option<usize>)> {
+        let (point, known) = self.told.get(&evaluation)?;
+        if !known.status().is_failure() || outcome.status().is_failure() {
+            return None;
+        }
+        let again =
+            |(_, (told, known)): &(&usize, &(Point, Outcome))| told == point && !known.status().is_failure();
+        let later = self.told.range(evaluation + 1..).find(again).map(|(number, _)| *number);
+        Some((point.clone(), later))
+    }
+
     /// The evaluation that a result of this point is of; `None` where it is a new one.
-    fn number_of(&self, point: &Point) -> Option<usize> {
+    fn number_of(&self, point: &Point, outcome: &Outcome) -> Option<usize> {
         let under_way = self.trial.pending.iter().find(|begun| begun.point == *point);
-        // What is not noisy has one value, however often it is told.
-        let told = || self.told.iter().find(|(_, (told, _))| told == point).map(|(number, _)| *number);
+        // What is not noisy has one value, however often it is told; a failure is none.
+        let counts = |known: &Outcome| outcome.status().is_failure() || !known.status().is_failure();
+        let told = || {
+            let mut told = self.told.iter();
+            told.find(|(_, (told, known))| told == point && counts(known)).map(|(number, _)| *number)
+        };
         let told = || told().filter(|_| self.trial.deterministic());
         under_way.map(|begun| begun.evaluation).or_else(told)
     }
@@ -170,6 +210,11 @@ impl<'r> Dialogue<'r> {
     pub fn tell(&mut self, evaluation: usize, outcome: Outcome) -> Result<Told, TrialError> {
         if let Some(error) = self.refuses(evaluation, &outcome) {
             return Err(error);
+        }
+        match self.repaired(evaluation, &outcome) {
+            Some((_, Some(later))) => return Ok(Told::Known(later)),
+            Some((point, None)) => return self.add(&point, outcome),
+            None => {}
         }
         if self.told.contains_key(&evaluation) {
             return Ok(Told::Known(evaluation));
@@ -182,11 +227,16 @@ impl<'r> Dialogue<'r> {
 
     /// How the evaluation of a point ended, whether it was asked for or not.
     pub fn take(&mut self, point: &Point, outcome: Outcome) -> Result<Told, TrialError> {
-        if let Some(evaluation) = self.number_of(point) {
-            return self.tell(evaluation, outcome);
+        match self.number_of(point, &outcome) {
+            Some(evaluation) => self.tell(evaluation, outcome),
+            None => self.add(point, outcome),
         }
+    }
+
+    /// A further evaluation, of a point that nobody asked for or that failed before.
+    fn add(&mut self, point: &Point, outcome: Outcome) -> Result<Told, TrialError> {
         let bits = self.trial.encode(point)?;
-        self.first += 1;
+        self.first += usize::from(!self.told.values().any(|(told, _)| told == point));
         self.trial.begin(Phase::Given, point.clone(), bits)?;
         let evaluation = self.trial.pending.last().map(|begun| begun.evaluation);
         self.tell(evaluation.expect("it has begun"), outcome)

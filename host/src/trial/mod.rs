@@ -41,6 +41,7 @@ use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
+use crate::record::state::on_scratch;
 use crate::record::{FORMAT, Identity, Journal, RecordError, Repeats, Step, TRIALS, incident, read_trial};
 
 /// Why a trial ended before its budget was spent.
@@ -132,6 +133,8 @@ pub struct OpenTrial {
     plugins: Plugins,
     folder: PathBuf,
     trust: bool,
+    /// A folder of this node for what only helps to go on.
+    scratch: Option<PathBuf>,
 }
 
 impl OpenTrial {
@@ -157,9 +160,18 @@ impl OpenTrial {
         for shadow in &method.shadows {
             open(&mut plugins, Kind::Solver, shadow)?;
         }
-        check_identity(run, &trial, &plugins, trust)?;
+        let trust = check_identity(run, &trial, &plugins, trust)?;
         let folder = run.join(TRIALS).join(id.to_string());
-        Ok(Self { trial, plugins, folder, trust })
+        Ok(Self { trial, plugins, folder, trust, scratch: None })
+    }
+
+    /// The same with saved states in a folder of this node; beside the journal where that cannot be.
+    pub fn with_scratch(self, scratch: Option<&Path>) -> Self {
+        let made = scratch.and_then(|scratch| {
+            let made = on_scratch(scratch, &self.folder);
+            made.map_err(|error| tracing::warn!("no scratch in {}: {error}", scratch.display())).ok()
+        });
+        Self { scratch: made, ..self }
     }
 
     /// Where it is recorded.
@@ -185,9 +197,10 @@ impl OpenTrial {
         let mut parts = self.make_parts(&seeds, listener)?;
         parts.workers = workers;
         let started = Event::Started(self.started(&parts, false));
-        let journal = self.open_journal(self.trust, false)?;
+        let journal = self.open_journal(false)?;
         let encoder = &self.trial.encoder.name;
-        let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
+        let recording = Recording::new(&self.folder, journal, stop, listener, encoder);
+        let mut recording = recording.with_scratch(self.scratch.clone());
         recording.record(started)?;
         let mut known = Known { incidents: incident::read(&self.folder), ..Known::default() };
         if let Some(state) = recording.saved_state() {
@@ -225,7 +238,7 @@ impl OpenTrial {
         let (stop, listener) = (Arc::new(AtomicBool::new(false)), &mut Nobody);
         let mut parts = self.make_parts(&seeds, listener)?;
         let started = Event::Started(self.started(&parts, true));
-        let journal = self.open_journal(false, true)?;
+        let journal = self.open_journal(true)?;
         let encoder = &self.trial.encoder.name;
         let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
         recording.record(started)?;
@@ -239,21 +252,24 @@ impl OpenTrial {
                 }
             }
         }
-        let known = Known { incidents: incident::read(&self.folder), ..Known::default() };
+        let (incidents, trusted) = (incident::read(&self.folder), self.trust);
+        let known = Known { incidents, trusted, ..Known::default() };
         let ResolvedTrial { keys, given, .. } = &self.trial;
         let trial = Optimization::new(parts, keys, known, &seeds, &mut recording);
         let mut dialogue = Dialogue::new(trial, keys, given, &seeds, restored)?;
         let answer = talk(&mut dialogue);
         let (saved, evaluations) = (dialogue.save(), dialogue.told());
         drop(dialogue);
-        // Also where something was refused: what was recorded before it counts.
-        recording.save(evaluations, saved);
+        // Also where something was refused, what was recorded before it counts; what a plugin is after it failed, nobody knows.
+        if !matches!(answer, Err(TrialError::Plugin { .. })) {
+            recording.save(evaluations, saved);
+        }
         answer
     }
 
     /// The journal, where it is of this sort: that of a run, or of questions and answers.
-    fn open_journal(&self, trust: bool, asked: bool) -> Result<Journal, TrialError> {
-        let journal = Journal::open(&self.folder, trust)?;
+    fn open_journal(&self, asked: bool) -> Result<Journal, TrialError> {
+        let journal = Journal::open(&self.folder, self.trust)?;
         match journal.next() {
             Some(Event::Started(started)) if started.asked != asked => {
                 Err(TrialError::Recorded(match asked {
@@ -349,22 +365,23 @@ impl Listener for Nobody {
     fn happened(&mut self, _: &Event) {}
 }
 
-/// Somebody may have built the plugins again since the run began: refused, unless they are trusted.
+/// Somebody may have built the plugins again since the run began: refused, unless they are trusted. Answers whether what is
+/// recorded counts as it stands, because they are, or have changed before.
 fn check_identity(
     run: &Path,
     trial: &ResolvedTrial,
     plugins: &Plugins,
     trust: bool,
-) -> Result<(), TrialError> {
+) -> Result<bool, TrialError> {
     let identity = Identity::read(run).map_err(TrialError::Folder)?;
     let identity = identity.filter(|identity| identity.plan == trial.plan);
     let identity = identity.ok_or_else(|| {
         TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
     })?;
-    match trust {
-        true => Ok(()),
-        false => identity.check_programs(plugins).map_err(TrialError::Folder),
+    if !trust {
+        identity.check_programs(plugins).map_err(TrialError::Folder)?;
     }
+    Ok(trust || identity.changed)
 }
 
 fn make_solver(

@@ -29,11 +29,12 @@ impl Optimization<'_> {
         Some(self.pending.remove(at))
     }
 
-    /// Records how an evaluation ended, and tells the surrogates.
+    /// Tells the surrogates how an evaluation ended that somebody else made, and records it. In this order: who tells still
+    /// has the result, and a value that no model can take would be in the way for ever.
     pub(in crate::trial) fn tell(&mut self, begun: &Begun, outcome: Outcome) -> Result<Outcome, TrialError> {
-        let outcome = self.record(begun, outcome)?;
+        let outcome = self.within_range(begun, outcome);
         self.observe(begun, outcome.clone())?;
-        Ok(outcome)
+        self.record(begun, outcome)
     }
 
     /// A point is to be evaluated, with the others that are under way.
@@ -108,12 +109,7 @@ impl Optimization<'_> {
     ) -> Result<Outcome, TrialError> {
         let Begun { evaluation, point, bits } = begun;
         let penalty = self.parts.penalty.of(bits);
-        let outcome = match outcome {
-            Outcome::Value(value) if !(value + self.sign * penalty).is_finite() => {
-                Outcome::Failed(format!("the value {value} overflows with the penalty {penalty}"))
-            }
-            outcome => outcome,
-        };
+        let outcome = self.within_range(begun, outcome);
         let total = outcome.value().map(|value| value + self.sign * penalty);
         if let Some(value) = outcome.value().filter(|_| !self.parts.benchmark.deterministic()) {
             self.candidates.add(bits, point, self.sign * value);
@@ -139,6 +135,17 @@ impl Optimization<'_> {
             self.unwanted.1.push(bits);
         }
         Ok(outcome)
+    }
+
+    /// How an evaluation ended, or a failure where its total is no number.
+    fn within_range(&self, begun: &Begun, outcome: Outcome) -> Outcome {
+        let penalty = self.parts.penalty.of(&begun.bits);
+        match outcome {
+            Outcome::Value(value) if !(value + self.sign * penalty).is_finite() => {
+                Outcome::Failed(format!("the value {value} overflows with the penalty {penalty}"))
+            }
+            outcome => outcome,
+        }
     }
 
     /// Whether the trial goes on after this.

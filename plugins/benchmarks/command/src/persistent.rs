@@ -83,6 +83,11 @@ impl Conversation {
     }
 
     fn ask(&mut self, request: &Value, limit: Option<Duration>) -> Result<String, Failure> {
+        // It would be taken for the answer, and each answer after it for that of another point.
+        if let Ok(line) = self.answers.try_recv() {
+            let line = shown(&line);
+            return Err(Failure::Malformed(format!("said `{line}`, which nobody had asked for")));
+        }
         let mut line = request.to_string();
         line.push('\n');
         let written = self.running.child.stdin.as_mut().map(|pipe| pipe.write_all(line.as_bytes()));

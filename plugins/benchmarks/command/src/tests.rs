@@ -74,6 +74,22 @@ fn what_is_no_answer_is_a_failure_and_the_program_is_started_again() {
 }
 
 #[test]
+fn a_second_answer_is_no_answer_to_the_next_request() {
+    // Made once the second answer has been written.
+    let written = std::env::temp_dir().join(format!("command-{}", std::process::id()));
+    let answer = format!(r#"echo '{{"value": 1}}'; echo '{{"value": 99}}'; : > '{}'"#, written.display());
+    let mut command = answering(&answer).unwrap();
+    assert_eq!(evaluate(&mut command), Ok(1.0.into()));
+    until(|| written.exists());
+    std::thread::sleep(Duration::from_millis(200));
+    let said = failure(&mut command);
+    assert_eq!(said, r#"the program said `{"value": 99}`, which nobody had asked for"#);
+    assert_eq!(evaluate(&mut command), Ok(1.0.into()), "it was started again");
+    drop(command);
+    std::fs::remove_file(written).unwrap();
+}
+
+#[test]
 fn how_a_program_ended_is_told_with_its_last_lines() {
     let many = "for i in 1 2 3 4 5 6 7 8; do echo line $i >&2; done; ";
     let said = failure(&mut answering(&format!("{many} exit 9")).unwrap());

@@ -31,12 +31,6 @@ use spins::Spins;
 
 export_surrogate!("mercer", |options: Options, layout: &Layout| Mercer::new(options, layout));
 
-/// The plugin as the host makes it, for measurements; the options as JSON.
-#[doc(hidden)]
-pub fn surrogate(options: &str, layout: &Layout) -> Result<impl Surrogate + use<>> {
-    Mercer::new(plugin_api::options::parse(options)?, layout)
-}
-
 /// 1000 bits have 500,500 features.
 const MOST_BITS: usize = 1000;
 /// Rows of the largest factors, of which there are up to five: 320 MiB.
