@@ -73,6 +73,21 @@ fn an_extended_run_is_byte_for_byte_that_of_a_run_planned_so_from_the_start() {
 }
 
 #[test]
+fn a_method_joins_the_only_one_of_a_run_whose_keys_stand_at_the_top() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (first, _) = MANIFEST.split_once("methods").unwrap();
+    let top = format!("{first}surrogate: random\nsolver: {{ use: annealing, options: {{ sweeps: 50 }} }}\n");
+    let both = format!(
+        "{first}methods:\n  annealing: {{ surrogate: random, solver: {{ use: annealing, options: {{ sweeps: 50 }} }} }}\n  \
+         tabu: {{ surrogate: random, solver: tabu }}\n"
+    );
+    let whole = planned(&run(&both, one.path(), &[]));
+    let folder = run(&top, other.path(), &[]);
+    resume(&folder, MORE_METHODS);
+    assert!(planned(&folder) == whole);
+}
+
+#[test]
 fn a_run_that_was_not_finished_is_extended_too_step_by_step_and_by_a_manifest() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let whole = planned(&run(MANIFEST, one.path(), &[MORE_EVALUATIONS, MORE_SEEDS].concat()));

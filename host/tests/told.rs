@@ -278,6 +278,36 @@ methods:
 }
 
 #[test]
+fn a_plugin_that_takes_the_plan_with_it_is_named_with_step_and_signal() {
+    let _snapshots = snapshots::in_folder("runs");
+    let results = tempfile::tempdir().unwrap();
+    let plan = |changes: &[&str]| {
+        let manifest = "name: deaths\nbudget: { initial: 3, evaluations: 2 }\nbenchmark: fault\nencoder: fragile\n\
+                        surrogate: stubborn\nsolver: liar\n";
+        let sets: Vec<&str> = changes.iter().flat_map(|change| ["--set", *change]).collect();
+        let more = [&sets[..], &["--plugin-dir", plugins()]].concat();
+        let planned = output(&[&["plan", "-"][..], &more].concat(), manifest);
+        let folder = ["--quiet", "--output", results.path().to_str().unwrap()];
+        let run = output(&[&["run", "-"][..], &folder, &more].concat(), manifest);
+        let words = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((planned.status.code(), run.status.code()), (Some(1), Some(1)), "{}", words(&run));
+        assert!(planned.stdout.is_empty() && run.stdout.is_empty());
+        assert_eq!(words(&planned), words(&run));
+        words(&run)
+    };
+    let deaths = [
+        plan(&["benchmark.options.fault=made"]),
+        plan(&["benchmark.options.fault=space"]),
+        plan(&["encoder.options.at=layout"]),
+        plan(&["surrogate={use: stubborn, options: {fault: made}}"]),
+        plan(&["solver={use: liar, options: {lie: asked}}", "constraints=[{at-most: 2, of: all}]"]),
+    ];
+    assert_snapshot!("which plugin took the plan with it", deaths.join("\n"));
+    // Nothing is left behind.
+    assert_eq!(std::fs::read_dir(results.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_solver_that_dies_in_host_solve_is_named_and_the_others_go_on() {
     let _snapshots = snapshots::in_folder("solve");
     let problem = "host/tests/data/glover_n020_1.sparse";

@@ -96,6 +96,9 @@ pub enum Command {
         /// As JSON, every default filled.
         #[arg(long)]
         json: bool,
+        /// Be the process that asks the plugins.
+        #[arg(long, hide = true)]
+        attached: bool,
     },
     /// Make the report of a run, or of several beside each other: page, figures, tables.
     ///
@@ -383,6 +386,9 @@ pub struct RunArguments {
     /// No progress, only the results.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Be the process that asks the plugins first, and run nothing.
+    #[arg(long, hide = true)]
+    pub attached: bool,
 }
 
 /// Who runs trials.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use plugin_api::Space;
 use serde_json::{Map, Value as Json, json};
 
-use super::{make_plan, print, refuse};
+use super::{plan_file, print, refuse};
 use crate::cli::{AskArguments, Changes, PointsFormat};
 use crate::diagnostic::Diagnostic;
 use crate::plan::points::column_name;
@@ -67,7 +67,7 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
 
 /// The folder of a manifest's run: made, or found again.
 fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
-    let plan = make_plan(&arguments.path, &arguments.changes)?;
+    let plan = plan_file(&arguments.path, &arguments.changes)?;
     check_trials(plan.trials().count())?;
     let allow_changed = arguments.allow_changed_plugins;
     let programs = Programs { plugins: &arguments.changes.plugins, allow_changed, patience: PATIENCE };
@@ -108,7 +108,7 @@ pub(super) fn hold(folder: &Path, changes: &Changes, allow_changed: bool) -> Res
     if whole && !allow_changed && !changes.any() {
         return Lock::take_within(folder, PATIENCE).map_err(|diagnostic| vec![diagnostic]);
     }
-    let plan = make_plan(&plan, changes)?;
+    let plan = plan_file(&plan, changes)?;
     check_trials(plan.trials().count())?;
     let programs = Programs { plugins: &changes.plugins, allow_changed, patience: PATIENCE };
     let prepared = prepare(&plan, &Place::Folder(folder.to_owned()), &programs);

@@ -8,6 +8,7 @@ mod export;
 mod installation;
 mod new;
 mod plan;
+mod planning;
 mod plugins;
 mod report;
 mod run;
@@ -55,7 +56,8 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Tell(arguments) => tell::tell(&arguments),
         Command::Status(arguments) => status::status(&arguments),
         Command::Cancel { folder } => cancel::cancel(&folder),
-        Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
+        Command::Plan { manifest, json, attached: true } => plan::plan(&manifest, json),
+        Command::Plan { attached: false, .. } => planning::watch("plan"),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Export(arguments) => export::export(&arguments),
@@ -72,11 +74,17 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn make_plan(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>> {
+/// Makes the plan of a manifest's file.
+fn plan_file(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>> {
     let source = Source::read(manifest).map_err(|diagnostic| vec![diagnostic])?;
+    make_plan(&source, changes, &|_| ())
+}
+
+/// Makes a plan; `watch` is told which plugin is asked for what.
+fn make_plan(source: &Source, changes: &Changes, watch: &dyn Fn(&str)) -> Result<Plan, Vec<Diagnostic>> {
     let Changes { set, surrogate, solver, .. } = changes;
     let overrides = Overrides { set: set.clone(), surrogate: surrogate.clone(), solver: solver.clone() };
-    let plan = crate::plan::plan(&source, &overrides, &changes.plugins)?;
+    let plan = crate::plan::plan(source, &overrides, &changes.plugins, watch)?;
     log_plan(&plan);
     Ok(plan)
 }
@@ -84,7 +92,8 @@ fn make_plan(manifest: &Path, changes: &Changes) -> Result<Plan, Vec<Diagnostic>
 /// Says at `-v` what was planned, and with which plugins.
 fn log_plan(plan: &Plan) {
     let (name, trials) = (&plan.name, plan.trials().count());
-    tracing::info!("planned `{name}`: {trials} trials, hash {}", plan.hash);
+    let trials = if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") };
+    tracing::info!("planned `{name}`: {trials}, hash {}", plan.hash);
     for loaded in plan.plugins.loaded() {
         let Description { kind, name, version, path, .. } = loaded.plugin.description();
         tracing::info!("loaded the {kind} `{name}` {version} from {}", path.display());

@@ -1,13 +1,24 @@
 //! `host plan`: the trials, or the whole plan as JSON.
 
+use std::process::ExitCode;
+
 use serde_json::{Value as Json, json};
 
-use super::{Printed, make_plan};
+use super::{make_plan, planning};
 use crate::cli::ManifestArguments;
-use crate::text::columns;
+use crate::manifest::Source;
+use crate::plan::Plan;
+use crate::text::{columns, plain};
 
-pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
-    let plan = make_plan(&arguments.path, &arguments.changes)?;
+pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> ExitCode {
+    planning::child(|watch| {
+        let source = Source::read(&arguments.path).map_err(|diagnostic| vec![diagnostic])?;
+        let plan = make_plan(&source, &arguments.changes, watch)?;
+        Ok(plain(&show(&plan, as_json)).into_owned() + "\n")
+    })
+}
+
+fn show(plan: &Plan, as_json: bool) -> String {
     if as_json {
         let trials: Vec<Json> = plan
             .trials()
@@ -21,7 +32,7 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
             "name": plan.name, "hash": plan.hash, "seeds": plan.seeds, "settings": plan.settings, "trials": trials,
             "notes": plan.notes()
         });
-        return Ok(serde_json::to_string_pretty(&json).expect("a plan is plain data"));
+        return serde_json::to_string_pretty(&json).expect("a plan is plain data");
     }
     let header = ["trial", "method", "sweep", "seed", "evaluations"].map(str::to_owned);
     let rows: Vec<Vec<String>> = plan
@@ -40,5 +51,5 @@ pub(super) fn plan(arguments: &ManifestArguments, as_json: bool) -> Printed {
         count => format!("{count} trials"),
     };
     let notes: String = plan.notes().iter().map(|note| format!("# note: {note}\n")).collect();
-    Ok(format!("# {count}; every default filled:\n{notes}{}\n{}", plan.yaml, columns(&header, &rows)))
+    format!("# {count}; every default filled:\n{notes}{}\n{}", plan.yaml, columns(&header, &rows))
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Logs, make_plan, print, refuse, tell_broken};
+use super::{Logs, make_plan, planning, print, refuse, tell_broken};
 use crate::cli::{ExecutorKind, RunArguments};
 use crate::diagnostic::{Diagnostic, LogFormat};
+use crate::manifest::Source;
 use crate::manifest::keys::cluster::Cluster;
 use crate::plan::Plan;
 use crate::plugins::PluginArguments;
@@ -21,7 +22,19 @@ use crate::run::{self, Children, Executor, Failures, InProcess, Nobody, Outcome}
 use crate::text::{say, shell_word};
 
 pub(super) fn run(arguments: &RunArguments, logs: Logs) -> ExitCode {
-    match try_run(arguments, logs) {
+    let wanted = what_and_where(arguments);
+    let wanted = wanted.and_then(|(manifest, place)| Ok((Source::read(&manifest)?, place)));
+    let (source, place) = match wanted {
+        Ok(wanted) => wanted,
+        Err(diagnostic) => return refuse(&[diagnostic]),
+    };
+    if arguments.attached {
+        return planning::child(|watch| make_plan(&source, &arguments.changes, watch).map(|_| String::new()));
+    }
+    if let Err(code) = planning::rehearse("run", &source) {
+        return code;
+    }
+    match try_run(arguments, &source, &place, logs) {
         Ok(outcome) => match &outcome.left {
             Some(left) => say_left(arguments, &outcome.folder, left, logs.format),
             None => finish(&outcome, logs.format),
@@ -30,15 +43,19 @@ pub(super) fn run(arguments: &RunArguments, logs: Logs) -> ExitCode {
     }
 }
 
-fn try_run(arguments: &RunArguments, logs: Logs) -> Result<Outcome, Vec<Diagnostic>> {
-    let (manifest, place) = what_and_where(arguments).map_err(|diagnostic| vec![diagnostic])?;
-    let plan = make_plan(&manifest, &arguments.changes)?;
+fn try_run(
+    arguments: &RunArguments,
+    source: &Source,
+    place: &Place,
+    logs: Logs,
+) -> Result<Outcome, Vec<Diagnostic>> {
+    let plan = make_plan(source, &arguments.changes, &|_| ())?;
     let mut progress = Progress::new(arguments.quiet, logs.format).watched_by(Box::new(Page(None)));
     let (plugins, allow_changed) = (&arguments.changes.plugins, arguments.allow_changed_plugins);
     let programs = Programs { plugins, allow_changed, patience: Duration::ZERO };
     let executor = executor(arguments, &plan, logs.verbose)?;
     let to_go_on = |folder: &Path| resume_command(folder, arguments);
-    let outcome = run::run(&plan, &place, &programs, executor.as_ref(), &to_go_on, &mut progress);
+    let outcome = run::run(&plan, place, &programs, executor.as_ref(), &to_go_on, &mut progress);
     outcome.map_err(|diagnostic| vec![diagnostic])
 }
 

@@ -2,7 +2,8 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::keys::methods::METHOD_KEYS;
+use super::PluginUse;
+use super::keys::methods::{METHOD_KEYS, Method};
 use super::names::text_of;
 use super::yaml::{self, KeyPath};
 use crate::diagnostic::{Diagnostic, Place};
@@ -32,13 +33,16 @@ impl Overrides {
                 Ok((path, Value::Null)) if !path.keys().iter().any(|key| key == "options") => {
                     yaml::remove(tree, &path);
                 }
-                Ok((path, value)) => match yaml::set(tree, &path, value) {
-                    Ok(()) => origins.push((path, label)),
-                    Err(blocked) => mistakes.push(at(
-                        label,
-                        Diagnostic::new(format!("`{path}` cannot be set: `{blocked}` is a single value")),
-                    )),
-                },
+                Ok((path, value)) => {
+                    make_room(tree, &path);
+                    match yaml::set(tree, &path, value) {
+                        Ok(()) => origins.push((path, label)),
+                        Err(blocked) => mistakes.push(at(
+                            label,
+                            Diagnostic::new(format!("`{path}` cannot be set: `{blocked}` is a single value")),
+                        )),
+                    }
+                }
                 Err(diagnostic) => mistakes.push(at(label, diagnostic)),
             }
         }
@@ -120,6 +124,28 @@ impl Overrides {
             yaml::remove(tree, &KeyPath::root().join("sweep"));
         }
     }
+}
+
+/// Where a method is set beside the only one, whose keys stand at the top, that one moves under `methods`, by its own name.
+fn make_room(tree: &mut Value, path: &KeyPath) {
+    let beside = matches!(path.keys(), [first, _, ..] if first == "methods") && tree.get("methods").is_none();
+    let Some(name) = tree.get("solver").filter(|_| beside).and_then(name_of_solvers) else { return };
+    if let Value::Mapping(keys) = tree {
+        let moved = METHOD_KEYS.iter().filter_map(|&key| Some((Value::from(key), keys.shift_remove(key)?)));
+        let method = Value::Mapping(moved.collect());
+        keys.insert(
+            Value::from("methods"),
+            Value::Mapping(Mapping::from_iter([(Value::from(name), method)])),
+        );
+    }
+}
+
+/// What a method with these solvers is called; `None` where a file has to be opened to know.
+fn name_of_solvers(solvers: &Value) -> Option<String> {
+    let solvers = solvers.as_sequence().map_or(std::slice::from_ref(solvers), Vec::as_slice);
+    let names = solvers.iter().map(|solver| solver.get("use").unwrap_or(solver).as_str());
+    let names: Vec<&str> = names.collect::<Option<_>>()?;
+    names.iter().all(|name| !PluginUse::is_path(name)).then(|| Method::name_of(names.into_iter()))
 }
 
 /// The method that a path leads into, where it is none of these; `Some(None)` for the only one, whose keys stand at the top.
@@ -271,6 +297,33 @@ mod tests {
             horseshoe-order-1-sdp: { surrogate: { use: horseshoe, options: { order: 1 } }, solver: sdp } }";
         let (tree, origins) = applied(&["random", "horseshoe[order=1]"], &["tabu", "sdp"]);
         assert_eq!((tree, origins), (expected(both), 8));
+    }
+
+    #[test]
+    fn a_method_is_set_beside_the_one_at_the_top() {
+        let beside = |manifest: &str| {
+            let (tree, mistakes) = applied(manifest, &["methods.b={solver: tabu}"], &[]);
+            assert!(mistakes.is_empty());
+            tree
+        };
+        let expected = |yaml: &str| serde_yaml::from_str::<Value>(yaml).unwrap();
+        assert_eq!(
+            beside("a: 1\nsurrogate: random\nsolver: { use: psr, options: { steps: 3 } }"),
+            expected(
+                "{ a: 1, methods: { psr: { surrogate: random, solver: { use: psr, options: { steps: 3 } } }, \
+                 b: { solver: tabu } } }"
+            )
+        );
+        assert_eq!(
+            beside("surrogate: [heat, horseshoe]\nsolver: [ascent, psr]\nshadows: [sdp]"),
+            expected(
+                "methods: { ascent-psr: { surrogate: [heat, horseshoe], solver: [ascent, psr], shadows: [sdp] }, \
+                 b: { solver: tabu } }"
+            )
+        );
+        // What it is called is in the file; that it stands beside the others is told as a mistake.
+        assert!(beside("solver: ./mine.so").get("solver").is_some());
+        assert!(beside("methods: { a: {} }\nsolver: psr").get("solver").is_some());
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub struct Source {
     pub base: PathBuf,
 }
 
+/// What the standard input is called.
+const STDIN: &str = "<stdin>";
+
 /// No manifest has more bytes than this.
 const LONGEST: u64 = 2_000_000;
 
@@ -26,7 +29,7 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let label = path.display().to_string();
         let (label, opened): (_, std::io::Result<Box<dyn Read>>) = if label == "-" {
-            ("<stdin>".to_owned(), Ok(Box::new(std::io::stdin())))
+            (STDIN.to_owned(), Ok(Box::new(std::io::stdin())))
         } else {
             (label, std::fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>))
         };
@@ -45,6 +48,11 @@ impl Source {
         let base = std::path::absolute(&base).or_else(|_| std::env::current_dir());
         let base = base.map_err(|error| Diagnostic::new("the current folder is gone").because(error))?;
         Ok(Self { label, text, base })
+    }
+
+    /// Whether it came from the standard input, which can be read once.
+    pub fn is_stdin(&self) -> bool {
+        self.label == STDIN
     }
 
     /// The YAML in it.

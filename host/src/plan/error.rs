@@ -70,8 +70,13 @@ impl From<PlanError> for Diagnostic {
             PlanError::Kind { .. } | PlanError::Groups { .. } => {
                 diagnostic.hint("`annealing`, `ascent` and `exhaustive` take any function and keep groups")
             }
-            PlanError::Constraint { able, .. } | PlanError::GroupsAndConstraints { able, .. } => {
-                match &able.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>()[..] {
+            PlanError::Constraint { able, solver, .. } | PlanError::GroupsAndConstraints { able, solver } => {
+                // The one that cannot with the options that it was given is listed where it can without them.
+                let listed = |name: &String| match *name == solver {
+                    true => format!("`{name}` with its default options"),
+                    false => format!("`{name}`"),
+                };
+                match &able.iter().map(listed).collect::<Vec<_>>()[..] {
                     [] => diagnostic.hint("no solver here keeps all rules of this space"),
                     able => diagnostic.hint(format!("these keep all rules here: {}", able.join(", "))),
                 }

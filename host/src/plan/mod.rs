@@ -147,11 +147,13 @@ impl Plan {
     }
 }
 
-/// From a manifest to a plan, or to all its mistakes at once.
+/// From a manifest to a plan, or to all its mistakes at once. `watch` is told which plugin is asked for what: one may take
+/// the process with it.
 pub fn plan(
     source: &Source,
     overrides: &Overrides,
     plugins: &PluginArguments,
+    watch: &dyn Fn(&str),
 ) -> Result<Plan, Vec<Diagnostic>> {
     let mut tree = source.parse().map_err(|diagnostic| vec![diagnostic])?;
     let mut diagnostics = Vec::new();
@@ -172,7 +174,7 @@ pub fn plan(
 
     let mut plugins = Plugins::new(Folders::of(plugins, &directories), &base);
     let (mut first, mut most_methods) = (None, 0);
-    let (mut settings, mut known) = (Vec::new(), resolve::Known::new(source));
+    let (mut settings, mut known) = (Vec::new(), resolve::Known::new(source, watch));
     if let Some(axis) = axes.iter().find(|axis| sweeps_points(axis)) {
         let path = KeyPath::root().join("sweep").join(&axis.path);
         diagnostics.push(places.diagnostic(&Mistake::at(&path, PlanError::SweptPoints), None));
@@ -194,6 +196,7 @@ pub fn plan(
         }
         diagnostics.extend(mistakes.iter().map(|mistake| places.diagnostic(mistake, Some(&point.choice))));
     }
+    watch("after all plugins were asked");
     if let Some(first) = &first {
         let trials = count * most_methods * first.seeds.len();
         if trials > MOST_TRIALS {

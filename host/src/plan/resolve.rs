@@ -23,14 +23,15 @@ use crate::text::plugin;
 /// What was resolved at other points of a sweep, by all that it depends on.
 pub(super) struct Known<'a> {
     source: &'a Source,
+    watch: &'a dyn Fn(&str),
     resolved: BTreeMap<String, Rc<Resolved>>,
     tables: Tables,
     points: Option<PointsFile>,
 }
 
 impl<'a> Known<'a> {
-    pub(super) fn new(source: &'a Source) -> Self {
-        Self { source, resolved: BTreeMap::new(), tables: Tables::default(), points: None }
+    pub(super) fn new(source: &'a Source, watch: &'a dyn Fn(&str)) -> Self {
+        Self { source, watch, resolved: BTreeMap::new(), tables: Tables::default(), points: None }
     }
 
     /// The table of points that was read.
@@ -59,7 +60,7 @@ pub(super) fn setting(
     let resolved = match known.resolved.get(&key) {
         Some(resolved) => resolved.clone(),
         None => {
-            let resolved = Rc::new(resolve(manifest, plugins, mistakes)?);
+            let resolved = Rc::new(resolve(manifest, plugins, known.watch, mistakes)?);
             if mistakes.len() == before {
                 known.resolved.insert(key, resolved.clone());
             }
@@ -96,8 +97,13 @@ fn take_points(
 }
 
 /// Opens all plugins of a manifest, and tries each with its neighbours; `None` where that cannot be.
-fn resolve(manifest: &Manifest, plugins: &mut Plugins, mistakes: &mut Vec<Mistake>) -> Option<Resolved> {
-    let mut resolver = Resolver { plugins, mistakes };
+fn resolve(
+    manifest: &Manifest,
+    plugins: &mut Plugins,
+    watch: &dyn Fn(&str),
+    mistakes: &mut Vec<Mistake>,
+) -> Option<Resolved> {
+    let mut resolver = Resolver { plugins, watch, mistakes };
     let benchmark = resolver.benchmark(manifest);
     let benchmark = benchmark
         .map(|(spec, (space, deterministic))| (spec, (resolver.constrained(manifest, space), deterministic)));
@@ -147,13 +153,23 @@ type Solving = (PluginUse, (Spec, LoadedSolver));
 /// A surrogate as it is named, as it was made, and what it draws.
 type Drawing = (PluginUse, Spec, AcquisitionKind);
 
+const SOLVER_IS_MADE: &str = "is made and tells what it takes and keeps";
+
 struct Resolver<'a> {
     plugins: &'a mut Plugins,
+    /// Is told where a plugin is about to be asked.
+    watch: &'a dyn Fn(&str),
     mistakes: &'a mut Vec<Mistake>,
 }
 
 impl Resolver<'_> {
+    /// A plugin is about to be asked.
+    fn at(&self, kind: Kind, name: &str, what: &str) {
+        (self.watch)(&format!("where the {kind} `{name}` {what}"));
+    }
+
     fn open(&mut self, used: &PluginUse) -> Option<Rc<Plugin>> {
+        self.at(used.kind, &used.name, "is opened");
         match self.plugins.get(used.kind, &used.name) {
             Ok(plugin) => Some(plugin),
             Err(error) => {
@@ -204,6 +220,7 @@ impl Resolver<'_> {
         // The space is the same for every instance, so the first seed's speaks for all.
         let seed = Seeds::new(&manifest.name, manifest.seeds[0]).instance();
         let options = self.plugins.options(&plugin, &used.options);
+        self.at(used.kind, &used.name, "is made and tells its space");
         let made = plugin.benchmark(&options, seed);
         let made = made.and_then(|benchmark| Ok((benchmark.space()?, benchmark.deterministic())));
         self.made(used, &plugin, made)
@@ -231,6 +248,7 @@ impl Resolver<'_> {
         };
         let used = manifest.encoder.clone().unwrap_or_else(fitting);
         let plugin = self.open(&used)?;
+        self.at(used.kind, &used.name, "is made for the space");
         match plugin.encoder(&self.plugins.options(&plugin, &used.options), space) {
             Ok(encoder) if encoder.layout().dimension() == 0 => {
                 self.mistakes.push(Mistake::at(&benchmark.path, PlanError::NoChoice));
@@ -312,12 +330,14 @@ impl Resolver<'_> {
     ) -> Option<(Spec, AcquisitionKind)> {
         let plugin = self.open(used)?;
         let options = self.plugins.options(&plugin, &used.options);
+        self.at(used.kind, &used.name, "is made and tells what it draws");
         let made = plugin.surrogate(&options, bits?.layout).map(|surrogate| surrogate.draws());
         self.made(used, &plugin, made)
     }
 
     fn solver(&mut self, used: &PluginUse) -> Option<(Spec, LoadedSolver)> {
         let plugin = self.open(used)?;
+        self.at(used.kind, &used.name, SOLVER_IS_MADE);
         let made = plugin.solver(&self.plugins.options(&plugin, &used.options));
         self.made(used, &plugin, made)
     }
@@ -365,6 +385,7 @@ impl Resolver<'_> {
     fn able(&mut self, draws: AcquisitionKind, layout: &Layout) -> Vec<String> {
         let mut able = Vec::new();
         for name in self.plugins.names(Kind::Solver) {
+            self.at(Kind::Solver, &name, SOLVER_IS_MADE);
             let Ok(plugin) = self.plugins.get(Kind::Solver, &name) else { continue };
             let Ok(solver) = plugin.solver(&Json::Object(Map::new())) else { continue };
             let groups = layout.groups().is_empty() || solver.keeps(Rule::Groups);

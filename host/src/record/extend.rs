@@ -101,7 +101,8 @@ fn plan_of(folder: &Path, plugins: &PluginArguments) -> Result<Plan, Diagnostic>
     let text = text.map_err(|error| cannot("read", &path, error))?;
     let base = std::path::absolute(folder).map_err(|error| cannot("find", folder, error))?;
     let source = Source { label: path.display().to_string(), text, base };
-    crate::plan::plan(&source, &Overrides::default(), plugins).map_err(|mut mistakes| mistakes.swap_remove(0))
+    crate::plan::plan(&source, &Overrides::default(), plugins, &|_| ())
+        .map_err(|mut mistakes| mistakes.swap_remove(0))
 }
 
 /// Everything after the identity has said what the run becomes. Each step may be there already.

@@ -171,6 +171,11 @@ pub fn is_finished(folder: &Path) -> bool {
     finished(folder).is_some()
 }
 
+/// Whether something of the trial in this folder is recorded.
+pub fn has_begun(folder: &Path) -> bool {
+    folder.join(JOURNAL).exists()
+}
+
 /// How the trial in this folder ended; `None` where it has not.
 pub fn finished(folder: &Path) -> Option<Finished> {
     let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;

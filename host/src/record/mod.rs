@@ -26,7 +26,7 @@ mod trial_files;
 pub use self::chain::{Broken, Chain};
 pub use self::folder::{Place, Programs, prepare};
 pub use self::identity::{Identity, PluginFile};
-pub use self::journal::{Journal, finished, is_finished, reached, under_way};
+pub use self::journal::{Journal, finished, has_begun, is_finished, reached, under_way};
 pub use self::lock::{Lock, try_folder};
 pub use self::repeats::Repeats;
 pub use self::round::RoundFile;

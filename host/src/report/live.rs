@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::analysis::differences::Differences;
@@ -53,7 +52,6 @@ pub(super) struct Moment {
 pub struct Live {
     shared: Arc<Shared>,
     requests: Option<mpsc::SyncSender<HowFar>>,
-    worker: Option<JoinHandle<()>>,
     /// The evaluations of the last page, and when that was made.
     last: Option<(usize, Instant)>,
 }
@@ -62,6 +60,8 @@ struct Shared {
     folder: PathBuf,
     begun: Instant,
     cancelled: AtomicBool,
+    /// Is held while files are written.
+    writing: Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -100,8 +100,8 @@ impl Live {
     pub fn new(folder: &Path) -> Self {
         let state = Mutex::new(State { pause: SOONEST, ..State::default() });
         let (folder, begun, cancelled) = (folder.to_owned(), Instant::now(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { folder, begun, cancelled, state });
-        Self { shared, requests: None, worker: None, last: None }
+        let shared = Arc::new(Shared { folder, begun, cancelled, writing: Mutex::default(), state });
+        Self { shared, requests: None, last: None }
     }
 
     /// Whether it is time to make the page again.
@@ -125,7 +125,7 @@ impl Live {
                 requests.into_iter().for_each(|far| shared.make(far));
             };
             match std::thread::Builder::new().name("report".to_owned()).spawn(work) {
-                Ok(worker) => (self.worker, self.requests) = (Some(worker), Some(sender)),
+                Ok(_) => self.requests = Some(sender),
                 Err(error) => return self.shared.state().fail(error.to_string()),
             }
         }
@@ -153,13 +153,12 @@ impl Live {
 }
 
 impl Drop for Live {
-    /// Gives up the page that is being made, if one is: the report of the whole run takes its place.
+    /// Gives up the page that is being made, if one is: the report of the whole run takes its place. Its thread, which waits
+    /// for everybody else, is not waited for, but that it writes nothing any more.
     fn drop(&mut self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
         self.requests = None;
-        if let Some(worker) = self.worker.take() {
-            let _ = worker.join();
-        }
+        drop(self.shared.writing.lock());
     }
 }
 
@@ -172,7 +171,7 @@ impl Shared {
         let (begun, before) = (Instant::now(), worked());
         let (words, seconds) = clock::now();
         let moment = Moment { words, seconds, far, next: self.state().pause };
-        let made = catch_unwind(AssertUnwindSafe(|| make(&self.folder, moment, &self.cancelled)));
+        let made = catch_unwind(AssertUnwindSafe(|| make(self, moment)));
         let mut state = self.state();
         let work = Duration::from_secs_f64((worked() - before).max(0.0) * SHARE);
         let part = (self.begun.elapsed() / PART).clamp(SOONEST, LATEST);
@@ -211,11 +210,12 @@ impl State {
 }
 
 /// Reads what is recorded so far and writes the page, and the best points beside it.
-fn make(folder: &Path, moment: Moment, cancelled: &AtomicBool) -> Result<Cost, Diagnostic> {
+fn make(shared: &Shared, moment: Moment) -> Result<Cost, Diagnostic> {
+    let folder = shared.folder.as_path();
     let cannot = |error: io::Error| {
         Diagnostic::new(format!("cannot make the report in {}", folder.display())).because(error)
     };
-    let go_on = || match cancelled.load(Ordering::Relaxed) {
+    let go_on = || match shared.cancelled.load(Ordering::Relaxed) {
         true => Err(io::Error::from(io::ErrorKind::Interrupted)),
         false => Ok(()),
     };
@@ -252,6 +252,7 @@ fn make(folder: &Path, moment: Moment, cancelled: &AtomicBool) -> Result<Cost, D
         drop((figures::svg::file(scene), figures::png::file(scene)));
     });
     let figures = (worked() - one) * all.len() as f64;
+    let _writing = shared.writing.lock().unwrap_or_else(PoisonError::into_inner);
     go_on().map_err(cannot)?;
     let mut place = Place::open(folder, true).map_err(cannot)?;
     place.announce(&[REPORT, BEST]).map_err(cannot)?;

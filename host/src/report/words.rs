@@ -38,11 +38,15 @@ pub(super) fn conclusion(comparison: &Comparison, count: usize) -> String {
     let begin = format!("{first} ended {size} {direction} than {second} on average ({tally}).");
     let needed = seeds_needed(count);
     if seeds < needed {
-        return format!(
-            "{begin} That may be chance, and {} cannot tell: even if one method won on every seed, \
-             the test would need {needed} of them to say so.",
-            if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") }
-        );
+        let few = if seeds == 1 { "one seed".to_owned() } else { format!("{seeds} seeds") };
+        // Among several, that is said once, below them.
+        let why = match count {
+            1 => format!(
+                ": even if one method won on every seed, the test would need {needed} of them to say so"
+            ),
+            _ => String::new(),
+        };
+        return format!("{begin} That may be chance, and {few} cannot tell{why}.");
     }
     format!(
         "{begin} No difference is shown: this may be chance ({chance}). Nor is it shown that there is none: \
@@ -102,10 +106,11 @@ mod tests {
         let same = Comparison { equal: 10, better: 0, worse: 0, mean_difference: Some(0.0), ..shown.clone() };
         let none =
             Comparison { seeds: 0, mean_difference: None, p: None, p_corrected: None, ..shown.clone() };
-        let sentences: Vec<String> = [(shown, 3), (few, 3), (open, 1), (worse, 1), (same, 1), (none, 1)]
-            .iter()
-            .map(|(comparison, count)| conclusion(comparison, *count))
-            .collect();
+        let sentences: Vec<String> =
+            [(shown, 3), (few.clone(), 3), (few, 1), (open, 1), (worse, 1), (same, 1), (none, 1)]
+                .iter()
+                .map(|(comparison, count)| conclusion(comparison, *count))
+                .collect();
         insta::assert_snapshot!("what may be concluded", sentences.join("\n"));
     }
 

@@ -40,13 +40,18 @@ pub trait Executor {
 pub struct Job {
     pub id: TrialId,
     pub evaluations: usize,
+    /// How many of them are made before a model is asked for one.
+    pub initial: usize,
+    /// Whether something of it is recorded already.
+    pub begun: bool,
     /// How long each of them may take in the trial's process, with all its repetitions; workers are watched by the trial.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
     pub fn new(id: TrialId, evaluations: usize, keys: &Settings) -> Self {
-        Self { id, evaluations, timeout: keys.evaluation.limit() }
+        let initial = evaluations.saturating_sub(keys.budget.evaluations);
+        Self { id, evaluations, initial, begun: false, timeout: keys.evaluation.limit() }
     }
 }
 

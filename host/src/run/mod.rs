@@ -18,6 +18,7 @@ mod waiting;
 pub mod worker;
 mod workers;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,9 @@ pub use self::supervise::Limits;
 use self::progress::Progress;
 use crate::diagnostic::Diagnostic;
 use crate::plan::{Plan, TrialId};
-use crate::record::{Place, Programs, RecordError, TRIALS, finished, is_finished, prepare, read_trial};
+use crate::record::{
+    Place, Programs, RecordError, TRIALS, finished, has_begun, is_finished, prepare, read_trial,
+};
 
 /// How long a trial's process may say nothing, unless somebody chooses otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -70,8 +73,7 @@ pub fn run(
         Job::new(trial.id(), trial.setting.evaluations(), &trial.setting.keys)
     };
     let jobs: Vec<Job> = plan.trials().map(job).collect();
-    let open = jobs.iter().filter(|job| !is_finished(&folder.join(TRIALS).join(job.id.to_string())));
-    let open: Vec<Job> = open.cloned().collect();
+    let open = open_jobs(&folder, &jobs, &plan.seeds);
     let (all, left, place) = (jobs.len(), open.len(), folder.display());
     tracing::info!("{left} of {all} trials are to be run in {place}");
     let begun = Instant::now();
@@ -82,6 +84,22 @@ pub fn run(
     let Ended { failed, stopped, left } = execute(executor, &folder, open, &to_go_on(&folder), progress)?;
     let exhausted = jobs.iter().filter(|job| is_exhausted(&folder, job)).count();
     Ok(Outcome { folder, failed, stopped, exhausted, left, begun })
+}
+
+/// The trials that have not finished, in the order in which they begin: every method at every point of the sweep with the
+/// first seed, then with the next. So methods can be compared early, a run that is stopped has about as many trials of each,
+/// and what each takes is known when most of the run is still to come.
+fn open_jobs(folder: &Path, jobs: &[Job], seeds: &[u64]) -> Vec<Job> {
+    let mut open = Vec::new();
+    for job in jobs {
+        let trial = folder.join(TRIALS).join(job.id.to_string());
+        if !is_finished(&trial) {
+            open.push(Job { begun: has_begun(&trial), ..job.clone() });
+        }
+    }
+    let places: BTreeMap<u64, usize> = seeds.iter().enumerate().map(|(place, &seed)| (seed, place)).collect();
+    open.sort_by_key(|job| places.get(&job.id.seed).copied());
+    open
 }
 
 /// Whether a trial has ended before its budget was spent.

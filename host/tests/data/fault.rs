@@ -24,6 +24,9 @@ export_benchmark!("fault", |options: Options, _seed: u64| {
         let mut file = std::fs::File::options().append(true).create(true).open(&options.folder).map_err(Error::wrap)?;
         writeln!(file, "this code is by its own author").map_err(Error::wrap)?;
     }
+    if options.fault == "made" {
+        std::process::exit(7);
+    }
     Result::Ok(Fault(options))
 });
 
@@ -31,6 +34,9 @@ struct Fault(Options);
 
 impl Benchmark for Fault {
     fn space(&self) -> Result<Space> {
+        if self.0.fault == "space" {
+            std::process::abort();
+        }
         Ok(Space::binary(6))
     }
 

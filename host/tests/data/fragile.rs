@@ -5,7 +5,7 @@ use plugin_api::{Bits, Encoder, Layout, Point, Result, Space, export_encoder, op
 options! {
     /// Where it breaks.
     pub struct Options {
-        /// `decode`, or nothing.
+        /// `layout`, `decode`, or nothing.
         pub at: String = String::new(),
     }
 }
@@ -19,6 +19,9 @@ struct Fragile {
 
 impl Encoder for Fragile {
     fn layout(&self) -> Layout {
+        if self.options.at == "layout" {
+            std::process::exit(0);
+        }
         Layout::free(self.bits)
     }
 

@@ -48,6 +48,10 @@ impl Solver for Liar {
     }
 
     fn keeps(&self, rule: Rule) -> bool {
+        if self.0.lie == "asked" {
+            // SAFETY: none; this is the crash of a plugin that promised what it did not keep.
+            unsafe { std::ptr::null_mut::<u8>().write_volatile(1) }
+        }
         rule == Rule::Groups
     }
 }

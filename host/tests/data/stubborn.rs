@@ -12,10 +12,12 @@ options! {
     }
 }
 
-export_surrogate!("stubborn", |options: Options, layout: &Layout| Stubborn {
-    fault: options.fault,
-    bits: layout.dimension(),
-    told: 0,
+export_surrogate!("stubborn", |options: Options, layout: &Layout| {
+    if options.fault == "made" {
+        eprintln!("a last word");
+        std::process::abort();
+    }
+    Stubborn { fault: options.fault, bits: layout.dimension(), told: 0 }
 });
 
 struct Stubborn {

@@ -99,7 +99,7 @@ fn planned(text: String, set: Vec<String>, solver: Vec<String>) {
     let lines =
         text.chars().filter(|c| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')).count() + 1;
     let source = Source { label: "m.yaml".to_owned(), text, base: std::env::temp_dir() };
-    match plan(&source, &Overrides { set, solver, ..Overrides::default() }, &plugins) {
+    match plan(&source, &Overrides { set, solver, ..Overrides::default() }, &plugins, &|_| ()) {
         Ok(plan) => assert!(plan.trials().count() > 0),
         Err(mistakes) => {
             assert!(!mistakes.is_empty());

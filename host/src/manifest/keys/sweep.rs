@@ -1,5 +1,7 @@
 //! `sweep`: key paths with lists of values; the experiment is run for every combination.
 
+use std::collections::BTreeSet;
+
 use plugin_api::Kind;
 use serde_json::{Map, Value as Json, json};
 use serde_yaml::{Mapping, Value};
@@ -52,12 +54,14 @@ impl Key for Sweep {
             }
             match values {
                 Value::Sequence(values) if !values.is_empty() => {
-                    for (i, value) in
-                        values.iter().enumerate().filter(|(i, value)| values[..*i].contains(value))
-                    {
+                    let mut seen = BTreeSet::new();
+                    for (i, value) in values.iter().enumerate() {
                         let words = serde_yaml::to_string(value).unwrap_or_default();
-                        let reason = format!("has {} twice", words.trim());
-                        reader.wrong_value(&key, &place.join(i), reason);
+                        if seen.contains(&words) {
+                            let reason = format!("has {} twice", words.trim());
+                            reader.wrong_value(&key, &place.join(i), reason);
+                        }
+                        seen.insert(words);
                     }
                     sweep.push(Axis { path: target, values: values.clone() });
                 }

@@ -24,14 +24,16 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    /// Scales are made from the pixels where they begin and end; the heading is empty for none.
+    /// Scales are made from the pixels where they begin and end; the heading is empty for none. What is drawn leaves room
+    /// for the words in the grey part, where there is one.
     pub(super) fn new(
         heading: &str,
+        initial: Option<f64>,
         x: impl FnOnce(f64, f64) -> Scale,
         y: impl FnOnce(f64, f64) -> Scale,
     ) -> Self {
         let top = if heading.is_empty() { 14.0 } else { 30.0 };
-        let y = y(BASE, top);
+        let y = y(BASE, if initial.is_some() { top + 18.0 } else { top });
         let ticks = y.ticks(5);
         let left = 26.0 + ticks.iter().map(|(_, text)| super::png::width(text, 11.0)).fold(16.0, f64::max);
         Self { x: x(left, RIGHT), y, left, top, ticks }

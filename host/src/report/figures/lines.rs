@@ -61,6 +61,7 @@ pub(super) fn draw(lines: &Lines) -> Scene {
     let heights = heights.flatten().chain(lines.level.as_ref().map(|(level, _)| *level));
     let axes = Axes::new(
         &lines.heading,
+        lines.initial,
         |from, to| horizontal(lines, from, to),
         |from, to| Scale::over(lines.y_kind, heights, from, to),
     );

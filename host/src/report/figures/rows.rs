@@ -55,9 +55,11 @@ pub(super) fn dots(around: &Around<'_>, rows: &[Dots]) -> Scene {
     let left = left(&names.concat());
     let top = top(around);
     let scale = Scale::over(around.kind, values, left, WIDTH - 18.0);
-    let (mut items, height) = frame(around, &scale, left, top, rows.len());
+    let lines = names.iter().map(Vec::len).max().unwrap_or(1);
+    let row_height = height_of_row(rows.len(), lines);
+    let (mut items, height) = frame(around, &scale, left, top, row_height * rows.len() as f64);
     for (i, (row, name)) in rows.iter().zip(&names).enumerate() {
-        let y = top + height_of_row(rows.len()) * (i as f64 + 0.5);
+        let y = top + row_height * (i as f64 + 0.5);
         let colour = Colour::Series(row.key);
         let mut shapes: Vec<Shape> = name
             .iter()
@@ -100,9 +102,10 @@ pub(super) fn bars(around: &Around<'_>, phases: &[&str], rows: &[Bar]) -> Scene 
     let longest = rows.iter().map(|row| row.parts.iter().sum::<f64>()).fold(0.0, f64::max);
     let scale =
         Scale::exact(Kind::Linear, 0.0, if longest > 0.0 { longest } else { 1.0 }, left, WIDTH - 18.0);
-    let (mut items, height) = frame(around, &scale, left, top, rows.len());
+    let row_height = height_of_row(rows.len(), 1);
+    let (mut items, height) = frame(around, &scale, left, top, row_height * rows.len() as f64);
     for (i, (row, name)) in rows.iter().zip(&names).enumerate() {
-        let y = top + height_of_row(rows.len()) * (i as f64 + 0.5);
+        let y = top + row_height * (i as f64 + 0.5);
         items.push(Item::plain(vec![Shape::text((left - 8.0, y + 4.0), name, Anchor::End)]));
         let mut begin = 0.0;
         for (phase, seconds) in row.parts.iter().enumerate() {
@@ -126,9 +129,9 @@ pub(super) fn bars(around: &Around<'_>, phases: &[&str], rows: &[Bar]) -> Scene 
     scene(around, items, height + 16.0)
 }
 
-/// Many rows stand closer together.
-fn height_of_row(rows: usize) -> f64 {
-    if rows > 10 { 25.0 } else { 30.0 }
+/// Many rows stand closer together, as far as the lines of their names let them.
+fn height_of_row(rows: usize, lines: usize) -> f64 {
+    if rows > 10 && lines == 1 { 25.0 } else { 30.0 }
 }
 
 /// A name that fits; one of two parts in two lines where it would not.
@@ -150,8 +153,8 @@ fn top(around: &Around<'_>) -> f64 {
     if around.heading.is_empty() { 10.0 } else { 28.0 }
 }
 
-fn frame(around: &Around<'_>, scale: &Scale, left: f64, top: f64, rows: usize) -> (Vec<Item>, f64) {
-    let base = top + height_of_row(rows) * rows as f64;
+fn frame(around: &Around<'_>, scale: &Scale, left: f64, top: f64, tall: f64) -> (Vec<Item>, f64) {
+    let base = top + tall;
     let mut frame = Vec::new();
     if !around.heading.is_empty() {
         frame.push(heading(around.heading, 14.0));

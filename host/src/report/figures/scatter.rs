@@ -50,6 +50,7 @@ pub(super) fn draw(scatter: &Scatter) -> Scene {
     };
     let axes = Axes::new(
         &scatter.heading,
+        scatter.initial,
         |from, to| (scatter.x_scale)(&places, from, to),
         |from, to| (scatter.y_scale)(&heights, from, to),
     );

@@ -128,7 +128,9 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             @if count > 0 {
                 p class="caption" {
                     "Methods are compared seed by seed, on the same instances and initial designs: Wilcoxon's signed-rank test, \
-                     two-sided, corrected by Holm for all " (count) " comparisons of this report. A win on every seed counts \
+                     two-sided"
+                    @if count > 1 { ", corrected by Holm for all " (count) " comparisons of this report" }
+                    ". A win on every seed counts \
                      from " (seeds_needed(count)) " seeds on. Results hold for these objectives, budgets and options, and for no others."
                 }
             }
@@ -153,9 +155,13 @@ fn alone(page: &Page<'_>) -> Vec<String> {
         .iter()
         .zip(page.counts)
         .any(|(run, (begun, _))| run.planned.is_some_and(|all| all > *begun));
-    sentences.push(match planned {
-        true => "No other method has begun: there is nothing to compare yet.".to_owned(),
-        false => "There is one method, and nothing to compare it with.".to_owned(),
+    let mut methods: Vec<&str> = page.model.summaries.iter().map(|summary| summary.method.as_str()).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    sentences.push(match (methods.len() > 1, planned) {
+        (true, _) => "Methods are not compared: they have no point of the sweep in common.".to_owned(),
+        (false, true) => "No other method has begun: there is nothing to compare yet.".to_owned(),
+        (false, false) => "There is one method, and nothing to compare it with.".to_owned(),
     });
     sentences
 }

@@ -156,7 +156,7 @@ impl Progress {
     pub(super) fn trial_begins(&mut self, job: &Job) {
         self.running.insert(job.id.clone(), Running::default());
         self.waiting.turns_to(&job.id, None);
-        self.estimate.begins(&job.id, job.evaluations, self.begun.elapsed().as_secs_f64());
+        self.estimate.begins(job, self.begun.elapsed().as_secs_f64());
         if let Style::Bars { bars, trials, .. } = &mut self.style
             && trials.len() < MOST_BARS
         {
@@ -207,7 +207,7 @@ impl Progress {
         let ended = self.running.remove(id);
         self.waiting.ends(id);
         self.done += 1;
-        self.estimate.ends(id);
+        self.estimate.ends(id, self.begun.elapsed().as_secs_f64());
         if let Style::Bars { trials, .. } = &mut self.style
             && let Some(bar) = trials.remove(id)
         {
@@ -302,7 +302,9 @@ impl Progress {
             let after = self.onlooker.as_ref().map_or(0.0, |onlooker| onlooker.seconds_after(self.planned));
             self.left = (left.map(|left| left + after), Some(Instant::now()));
         }
-        self.left.0
+        // It has become less since.
+        let since = self.left.1.map_or(0.0, |computed| computed.elapsed().as_secs_f64());
+        self.left.0.map(|left| (left - since).max(0.0))
     }
 
     fn show_all(&mut self) {
