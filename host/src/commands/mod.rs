@@ -4,6 +4,7 @@ mod ask;
 mod completions;
 mod doctor;
 mod export;
+mod install;
 mod installation;
 mod new;
 mod plan;
@@ -63,6 +64,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
             printed(plugins::describe(&name, &plugins, json))
         }
         Command::Plugins(PluginsCommand::New(arguments)) => printed(new::new(&arguments)),
+        Command::Plugins(PluginsCommand::Install(arguments)) => printed(install::install(&arguments)),
         Command::Plugins(PluginsCommand::Check(arguments)) => plugins::check(&arguments),
         Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),
