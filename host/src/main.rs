@@ -7,7 +7,9 @@ use host::cli::Arguments;
 use host::diagnostic::LogFormat;
 use host::paint::Color;
 use host::text::PlainErrors;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 fn main() -> ExitCode {
     let color = Color::of_arguments(std::env::args_os().map(|word| word.to_string_lossy().into_owned()));
@@ -19,16 +21,18 @@ fn main() -> ExitCode {
 }
 
 fn log_to_stderr(verbose: u8, format: LogFormat) {
-    let level = ["warn", "info", "debug", "trace"][usize::from(verbose.min(3))];
-    let filter = EnvFilter::try_from_env("HOST_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    let levels = [LevelFilter::WARN, LevelFilter::INFO, LevelFilter::DEBUG, LevelFilter::TRACE];
+    let level = levels[usize::from(verbose.min(3))];
+    let named: Option<Targets> = std::env::var("HOST_LOG").ok().and_then(|text| text.parse().ok());
+    let filter = named.unwrap_or_else(|| Targets::new().with_default(level));
     let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(LevelFilter::TRACE)
         .with_writer(|| PlainErrors)
         .with_ansi(false)
         .log_internal_errors(false)
         .without_time();
     match format {
-        LogFormat::Text => logs.init(),
-        LogFormat::Json => logs.json().init(),
+        LogFormat::Text => logs.finish().with(filter).init(),
+        LogFormat::Json => logs.json().finish().with(filter).init(),
     }
 }

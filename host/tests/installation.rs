@@ -1,4 +1,4 @@
-//! `host doctor` without a folder, and `host completions`.
+//! `host doctor` without a folder, `host plugins install`, `host --version` and `host completions`.
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 mod support;
@@ -6,6 +6,7 @@ mod support;
 use std::process::Command;
 
 use insta::assert_snapshot;
+use plugin_api::Kind;
 use support::host;
 
 /// What the doctor says, without what differs between machines.
@@ -51,8 +52,8 @@ fn the_doctor_shows_what_is_refused_and_why() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    std::fs::write(path.join(plugin_api::Kind::Solver.file_name("broken")), "no library").unwrap();
-    let open = path.join(plugin_api::Kind::Solver.file_name("open"));
+    std::fs::write(path.join(Kind::Solver.file_name("broken")), "no library").unwrap();
+    let open = path.join(Kind::Solver.file_name("open"));
     std::fs::write(&open, "no library either").unwrap();
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o666)).unwrap();
     // A file stands where results would go.
@@ -61,6 +62,144 @@ fn the_doctor_shows_what_is_refused_and_why() {
     let name = path.display().to_string();
     let arguments = ["--plugin-dir", &name, "--output", results.to_str().unwrap()];
     assert_snapshot!("the doctor finds what is refused", doctor(&arguments, &[(&name, "[folder]")]));
+}
+
+/// A user with a `host` of their own and an empty home, as `cargo install` leaves them.
+struct User {
+    home: tempfile::TempDir,
+}
+
+impl User {
+    fn new() -> Self {
+        support::program_folder();
+        let home = tempfile::tempdir().unwrap();
+        for folder in ["bin", "work"] {
+            std::fs::create_dir(home.path().join(folder)).unwrap();
+        }
+        std::fs::copy(env!("CARGO_BIN_EXE_host"), home.path().join("bin/host")).unwrap();
+        Self { home }
+    }
+
+    /// Both outputs of `host` in a folder that is nobody's checkout, and whether it ended well.
+    fn host(&self, arguments: &[&str]) -> (String, bool) {
+        let mut command = Command::new(self.home.path().join("bin/host"));
+        let output = command
+            .args(arguments)
+            .current_dir(self.home.path().join("work"))
+            .env_clear()
+            .env("HOME", self.home.path())
+            .output()
+            .unwrap();
+        let seen = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        let real = self.home.path().canonicalize().unwrap().display().to_string();
+        (seen.replace(&real, "[home]"), output.status.success())
+    }
+
+    fn installed(&self) -> usize {
+        let folder = self.home.path().join(".local/share/host/plugins");
+        std::fs::read_dir(folder).map_or(0, |entries| entries.count())
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn installed_plugins_are_found_wherever_the_host_is_started() {
+    let user = User::new();
+    let (said, well) = user.host(&["plugins", "list"]);
+    assert!(!well && said.contains("no plugins found") && said.contains("host plugins install"), "{said}");
+
+    let built = support::program_folder().to_str().unwrap();
+    let (said, well) = user.host(&["plugins", "install", built]);
+    let plugins = user.installed();
+    let all =
+        std::fs::read_dir(built).unwrap().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let all = all.filter(|name| Kind::of_file_name(name).is_some()).count();
+    assert!(well && all > 0 && plugins == all, "{said}");
+    let first =
+        format!("plugins in [home]/.local/share/host/plugins: {plugins} new, 0 replaced, 0 unchanged");
+    assert_eq!(said.lines().next(), Some(first.as_str()));
+
+    let manifest = user.home.path().join("work/smallest.yaml");
+    std::fs::write(manifest, support::SMALLEST).unwrap();
+    let (said, well) = user.host(&["run", "smallest.yaml", "--run-id", "first", "--quiet"]);
+    assert!(well && user.home.path().join("work/results/smallest/first/report.html").is_file(), "{said}");
+
+    // Again, with one of them gone and one another than it was.
+    let folder = user.home.path().join(".local/share/host/plugins");
+    std::fs::remove_file(folder.join(Kind::Solver.file_name("psr"))).unwrap();
+    std::fs::write(folder.join(Kind::Solver.file_name("sdp")), "cut short").unwrap();
+    let (said, _) = user.host(&["plugins", "install", built]);
+    let (new, unchanged) = (": 1 new, 1 replaced, ", format!(", {} unchanged", plugins - 2));
+    assert!(said.contains(new) && said.contains(&unchanged), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_plugin_is_refused_and_nothing_is_installed() {
+    let _snapshots = snapshots::in_folder("cli");
+    let user = User::new();
+    let work = user.home.path().join("work");
+    std::fs::create_dir(work.join("empty")).unwrap();
+    std::fs::write(work.join("notes.txt"), "").unwrap();
+    std::fs::write(work.join("libsolver_broken.so"), "no library").unwrap();
+    let psr = support::program_folder().join(Kind::Solver.file_name("psr"));
+    std::fs::copy(&psr, work.join("libsolver_other.so")).unwrap();
+    let (said, well) = user.host(&[
+        "plugins",
+        "install",
+        psr.to_str().unwrap(),
+        "libsolver_broken.so",
+        "libsolver_other.so",
+        "notes.txt",
+        "empty",
+        "nowhere",
+    ]);
+    assert!(!well && user.installed() == 0);
+    assert_snapshot!("what is no plugin is not installed", said);
+}
+
+/// From packing to a report on a machine with nothing on it: `.ci/dist` runs every command of the archive's README there.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_archive_runs_in_an_empty_root() {
+    let dist = |arguments: &[&str]| {
+        let mut command = Command::new(support::workspace().join(".ci/dist"));
+        command.args(arguments).output().unwrap()
+    };
+    if !dist(&["--check-possible"]).status.success() {
+        eprintln!("skipped: this machine lets no user make an empty root");
+        return;
+    }
+    // What experiments/ising.yaml needs, to be quick.
+    let (built, folder) = (support::program_folder(), tempfile::tempdir().unwrap());
+    let plugins = [
+        (Kind::Benchmark, "ising"),
+        (Kind::Encoder, "binary"),
+        (Kind::Surrogate, "horseshoe"),
+        (Kind::Surrogate, "random"),
+        (Kind::Solver, "annealing"),
+        (Kind::Solver, "psr"),
+        (Kind::Solver, "sdp"),
+    ];
+    for name in plugins.iter().map(|(kind, name)| kind.file_name(name)).chain(["host".to_owned()]) {
+        std::fs::copy(built.join(&name), folder.path().join(&name)).unwrap();
+    }
+    let (from, output) = (folder.path().to_str().unwrap(), folder.path().join("dist"));
+    let made = dist(&["--from", from, "--output", output.to_str().unwrap(), "--check"]);
+    let said = String::from_utf8_lossy(&made.stdout).into_owned() + &String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success() && said.ends_with("run in an empty root\n"), "{said}");
+    assert_eq!(std::fs::read_dir(&output).unwrap().count(), 2, "the archive and its checksum");
+}
+
+/// With the commit in release builds from a repository, and without it in all others.
+#[test]
+fn the_version_is_the_packages_own() {
+    let version = host(&["--version"], "");
+    let pattern = format!(
+        r"^host {}( \([0-9a-f]{{12}} \d{{4}}-\d\d-\d\d(, changed since)?\))?\n$",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(regex::Regex::new(&pattern).unwrap().is_match(&version), "{version}");
 }
 
 /// Asks bash itself what it would complete.

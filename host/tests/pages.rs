@@ -1,4 +1,5 @@
 //! Every command on a page is run as it stands there, or, where that would take long, gone through; `CONTRIBUTING.md` says how.
+//! Every page can be reached from `README.md`, and every link leads somewhere.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
@@ -109,6 +110,7 @@ fn missing(page: &Path) -> Option<&'static str> {
     let needed = [
         ("plugins/benchmarks/C.md", "cc"),
         ("plugins/c/README.md", "cc"),
+        ("host/INSTALL.md", "cc"),
         ("plugins/benchmarks/PYTHON.md", "python3"),
     ];
     let (_, program) = needed.into_iter().find(|(name, _)| page == Path::new(name))?;
@@ -135,7 +137,10 @@ fn follow(page: &Path) -> usize {
         symlink(folder.path().join(programs).join("host"), host).unwrap();
         // The scripts of CI have their own tests in being run: here they have to be there.
         let script = match programs {
-            "slow" => script.replace(".ci/", "test -x .ci/").replace("git diff", "git --version #"),
+            "slow" => regex::Regex::new(r"\.ci/(\w+)( --[\w-]+)*")
+                .unwrap()
+                .replace_all(script, "test -x .ci/$1")
+                .replace("git diff", "git --version #"),
             _ => script.clone(),
         };
         let path = format!("{}:{}", folder.path().join(programs).display(), std::env::var("PATH").unwrap());
@@ -204,6 +209,7 @@ fn a_slow_command_that_could_not_work_is_found() {
         command.env("REAL_HOST", env!("CARGO_BIN_EXE_host")).output().unwrap().status.success()
     };
     assert!(run("cargo", "test -p host --test runs") && run("cargo", "build --release"));
+    assert!(run("cargo", "install --locked --path host") && !run("cargo", "install --path hots"));
     for wrong in [
         "test -p hots",
         "test -p host --test nothing",
@@ -217,9 +223,103 @@ fn a_slow_command_that_could_not_work_is_found() {
         "run experiments/none.yaml",
         "run experiments/ising.yaml --set sedes=2",
         "run manifests/a.yaml",
+        "plugins install nowhere",
         "rnu",
     ] {
         assert!(!run("host", wrong), "{wrong}");
     }
     assert!(run("python", "experiments/peers/run.py smac") && !run("python", "experiments/peers/nothing.py"));
+}
+
+/// The text of a page outside of blocks of code, by lines.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut in_block = false;
+    page.lines().filter(move |line| {
+        let fence = line.starts_with("```");
+        in_block ^= fence;
+        !in_block && !fence
+    })
+}
+
+/// What a heading is called in a link to it, as GitHub does it.
+fn anchor(heading: &str) -> String {
+    let kept = |c: &char| c.is_alphanumeric() || ['-', '_', ' '].contains(c);
+    heading.trim().to_lowercase().chars().filter(kept).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+fn anchors(page: &str) -> Vec<String> {
+    let headings = prose(page).filter(|line| line.starts_with('#'));
+    headings.map(|line| anchor(line.trim_start_matches('#'))).collect()
+}
+
+/// The links of a page to other files, each with the anchor in it where there is one.
+fn links(page: &str) -> Vec<(String, Option<String>)> {
+    let link = regex::Regex::new(r"\]\(([^)\s]+)\)").unwrap();
+    let text: Vec<&str> = prose(page).collect();
+    let found = link.captures_iter(&text.join("\n")).map(|found| found[1].to_owned()).collect::<Vec<_>>();
+    let local = found.into_iter().filter(|link| !link.contains("://"));
+    let split = |link: String| match link.split_once('#') {
+        Some((file, anchor)) => (file.to_owned(), Some(anchor.to_owned())),
+        None => (link, None),
+    };
+    local.map(split).collect()
+}
+
+/// What is wrong with a link, or the page it leads to: of a folder, the README.
+fn target(from: &Path, file: &str, anchor: Option<&str>) -> Result<PathBuf, &'static str> {
+    let path = match file {
+        "" => from.to_owned(),
+        file => from.parent().unwrap().join(file),
+    };
+    let path = workspace().join(path).canonicalize().map_err(|_| "leads nowhere")?;
+    let path = if path.is_dir() { path.join("README.md") } else { path };
+    let there = path.strip_prefix(workspace().canonicalize().unwrap()).map_err(|_| "leads outside")?;
+    if !path.is_file() {
+        return Err("leads to a folder without a README");
+    }
+    let is_page = path.extension().is_some_and(|end| end == "md");
+    let headings = if is_page { anchors(&std::fs::read_to_string(&path).unwrap()) } else { Vec::new() };
+    match anchor {
+        Some(anchor) if is_page && !headings.iter().any(|heading| heading == anchor) => {
+            Err("has no such heading")
+        }
+        _ => Ok(there.to_owned()),
+    }
+}
+
+#[test]
+fn every_page_is_reached_from_the_readme_and_every_link_leads_somewhere() {
+    let mut wrong = Vec::new();
+    let mut reached = vec![PathBuf::from("README.md")];
+    let mut next = 0;
+    while let Some(page) = reached.get(next).cloned() {
+        next += 1;
+        if page.extension().is_none_or(|end| end != "md") {
+            continue;
+        }
+        for (file, anchor) in links(&std::fs::read_to_string(workspace().join(&page)).unwrap()) {
+            match target(&page, &file, anchor.as_deref()) {
+                Ok(path) if !reached.contains(&path) => reached.push(path),
+                Ok(_) => {}
+                Err(why) => wrong.push(format!("{}: {file} {anchor:?} {why}", page.display())),
+            }
+        }
+    }
+    let unreached = pages().into_iter().filter(|page| !reached.contains(page));
+    wrong.extend(unreached.map(|page| format!("{}: no way leads here from README.md", page.display())));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn links_headings_and_code_are_told_apart() {
+    let page =
+        "# A `b`, c\n[x](y.md#z) and [w](https://w)\n```sh\n# no heading [x](no.md)\n```\n[q](#a-b-c)\n";
+    assert_eq!(anchors(page), ["a-b-c"]);
+    let link = |file: &str, anchor: &str| (file.to_owned(), Some(anchor.to_owned()));
+    assert_eq!(links(page), [link("y.md", "z"), link("", "a-b-c")]);
+    let from = Path::new("host/README.md");
+    assert_eq!(target(from, "../README.md", Some("licence")), Ok("README.md".into()));
+    assert_eq!(target(from, "../experiments", None), Ok("experiments/README.md".into()));
+    assert!(target(from, "nothing.md", None).is_err() && target(from, "../README.md", Some("none")).is_err());
+    assert!(target(from, "../../elsewhere", None).is_err());
 }

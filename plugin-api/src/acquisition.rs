@@ -33,6 +33,29 @@ pub enum AcquisitionKind {
 ///
 /// It may live in another dylib. A call of [`values`](Self::values) or [`move_gains`](Self::move_gains) crosses to it
 /// once for all points; a solver that has several points or moves to try asks for them together.
+///
+/// ```
+/// use std::sync::Arc;
+/// use plugin_api::{Acquisition, Function};
+///
+/// /// How far the number of ones is from half of the bits.
+/// struct Imbalance(usize);
+///
+/// impl Function for Imbalance {
+///     fn dimension(&self) -> usize {
+///         self.0
+///     }
+///
+///     fn value(&self, bits: &[bool]) -> f64 {
+///         let ones = bits.iter().filter(|&&bit| bit).count();
+///         (ones as f64 - self.0 as f64 / 2.0).abs()
+///     }
+/// }
+///
+/// let drawn = Acquisition::General(Arc::new(Imbalance(4)));
+/// assert_eq!(drawn.value(&[true, true, true, false]), 1.0);
+/// assert_eq!(drawn.flip_gain(&[true, true, true, false], 0), -1.0);
+/// ```
 pub trait Function: Send + Sync {
     /// How many bits it takes.
     fn dimension(&self) -> usize;

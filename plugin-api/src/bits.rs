@@ -10,6 +10,15 @@ use serde::{Deserialize, Serialize};
 use crate::{Constraint, Error, Result, Rng};
 
 /// A string of bits. Written as `0110`.
+///
+/// ```
+/// use plugin_api::Bits;
+///
+/// let mut bits: Bits = "0110".parse()?;
+/// bits.flip(0);
+/// assert_eq!((bits.count_ones(), bits.to_string().as_str()), (3, "1110"));
+/// # Ok::<(), plugin_api::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Bits(Vec<bool>);

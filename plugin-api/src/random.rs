@@ -12,6 +12,15 @@ use rand::{Rng as _, SeedableRng};
 pub type Rng = rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A generator that starts at `seed`.
+///
+/// ```
+/// use plugin_api::{random, rng};
+///
+/// // The same draws on every machine.
+/// let draws = |seed| [random::normal(&mut rng(seed)), random::exponential(&mut rng(seed))];
+/// assert_eq!(draws(7), draws(7));
+/// assert_ne!(draws(7), draws(8));
+/// ```
 pub fn rng(seed: u64) -> Rng {
     Rng::seed_from_u64(seed)
 }

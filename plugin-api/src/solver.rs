@@ -15,6 +15,36 @@ use crate::{
 ///
 /// A solver may learn from one problem for the next. It then has a state, which it [saves](Self::save): its answer is a
 /// function of all problems and seeds since it was made, in their order.
+///
+/// Descent from a random point, one bit at a time, for problems without rules:
+///
+/// ```
+/// use plugin_api::{AcquisitionKind, Answer, Problem, Quadratic, Result, Solver, rng};
+///
+/// struct Descent;
+///
+/// impl Solver for Descent {
+///     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer> {
+///         let function = problem.objective();
+///         let mut bits = problem.layout().random(&mut rng(seed));
+///         while let Some(i) = (0..bits.len()).find(|&i| function.flip_gain(&bits, i) < 0.0) {
+///             bits.flip(i);
+///         }
+///         let value = function.value(&bits);
+///         Ok(Answer::new(bits, value))
+///     }
+///
+///     fn takes(&self, _kind: AcquisitionKind) -> bool {
+///         true
+///     }
+/// }
+///
+/// // x₁ − 2x₂ has its minimum, −2, at 01.
+/// let problem = Problem::new(Quadratic::new(0.0, vec![1.0, -2.0], vec![0.0])?);
+/// let answer = Descent.minimize(&problem, 1)?;
+/// assert_eq!((answer.bits().to_string().as_str(), answer.value()), ("01", -2.0));
+/// # Ok::<(), plugin_api::Error>(())
+/// ```
 pub trait Solver: Send {
     /// Answers bits of low value: as many as the problem has, with their value.
     fn minimize(&mut self, problem: &Problem, seed: u64) -> Result<Answer>;

@@ -63,6 +63,11 @@ Examples:
   host plugins new solver my-own --lang c --path ~/plugins
 The commands to go on with are printed.";
 
+pub(super) const INSTALL_HELP: &str = "\
+Examples:
+  cargo build --release && host plugins install target/release    all plugins of a checkout
+  host plugins install libbenchmark_knapsack.so                   one of your own";
+
 pub(super) const CHECK_HELP: &str = "\
 Examples:
   host plugins check target/release/libbenchmark_knapsack.so

@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand};
 use self::help::{
     ASK_HELP, COMPLETIONS_HELP, EXAMPLES, EXPORT_HELP, REPORT_HELP, SCHEMA_HELP, SOLVE_HELP, TELL_HELP,
 };
-pub use self::plugins::{CheckArguments, NewArguments, NewKind, PluginsCommand};
+pub use self::plugins::{CheckArguments, InstallArguments, NewArguments, NewKind, PluginsCommand};
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
 use crate::paint::Color;
@@ -26,7 +26,7 @@ use crate::run::{Limits, PATIENCE};
 /// A manifest says which objective, model and solvers meet; `host run` runs it and says which method found
 /// what. Objectives, encoders, models and solvers are plugins: `host plugins list` shows what there is.
 #[derive(Debug, Parser)]
-#[command(name = "host", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "host", version = env!("HOST_VERSION"), max_term_width = 100, after_help = EXAMPLES)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

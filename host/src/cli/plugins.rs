@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use plugin_api::Kind;
 
 use super::Seconds;
-use super::help::{CHECK_HELP, NEW_HELP};
+use super::help::{CHECK_HELP, INSTALL_HELP, NEW_HELP};
 use crate::plugins::PluginArguments;
 use crate::skeleton::Language;
 
@@ -34,6 +34,13 @@ pub enum PluginsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Copy built plugins to your own folder of plugins, where this program finds them wherever it is started.
+    ///
+    /// Each is loaded first: where one is no plugin for this program, nothing is copied. The folder is `host/plugins` in the
+    /// user's data folder, ~/.local/share where XDG_DATA_HOME names no other.
+    /// Exit codes: 0 done, 2 the request was wrong.
+    #[command(after_help = INSTALL_HELP)]
+    Install(InstallArguments),
     /// Make the folder of a plugin of your own: source, test, an experiment with it, a schema for editors.
     ///
     /// It works as it stands, anywhere on this machine, and explains itself: an objective that packs items, an encoder, a
@@ -47,6 +54,17 @@ pub enum PluginsCommand {
     /// Exit codes: 0 every promise is kept, 1 one is not, 2 there is no such plugin.
     #[command(after_help = CHECK_HELP)]
     Check(CheckArguments),
+}
+
+/// What to install.
+#[derive(Debug, Args)]
+pub struct InstallArguments {
+    /// Plugins' files, or folders with plugins.
+    #[arg(value_name = "FILE|DIR", required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Take plugins even where other users of this machine could have changed them.
+    #[arg(long = "allow-insecure-plugins")]
+    pub allow_insecure: bool,
 }
 
 /// The plugin to be.

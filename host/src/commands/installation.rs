@@ -25,8 +25,8 @@ pub(super) fn look(arguments: &DoctorArguments) -> ExitCode {
         results.words(),
         match (found.is_empty(), refused.is_empty(), results.tried.is_ok()) {
             (false, true, true) => "all is well".to_owned(),
-            (true, true, _) => "there are no plugins: `cargo build --release` builds them beside the host; --plugin-dir names \
-                           another folder"
+            (true, true, _) => "there are no plugins: `host plugins install DIR` copies built ones to where this program finds them; \
+                           --plugin-dir names another folder"
                 .to_owned(),
             (_, false, _) => "not all is well: plugins are refused".to_owned(),
             (.., false) => "not all is well: results cannot be written there, --output names another place".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn look(arguments: &DoctorArguments) -> ExitCode {
 }
 
 fn versions() -> String {
-    let version = env!("CARGO_PKG_VERSION");
+    let version = env!("HOST_VERSION");
     let cores = match std::thread::available_parallelism() {
         Ok(cores) if cores.get() == 1 => "1 core".to_owned(),
         Ok(cores) => format!("{cores} cores"),

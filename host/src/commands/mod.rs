@@ -5,6 +5,7 @@ mod cancel;
 mod completions;
 mod doctor;
 mod export;
+mod install;
 mod installation;
 mod new;
 mod plan;
@@ -67,6 +68,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
             printed(plugins::describe(&name, &plugins, json))
         }
         Command::Plugins(PluginsCommand::New(arguments)) => printed(new::new(&arguments)),
+        Command::Plugins(PluginsCommand::Install(arguments)) => printed(install::install(&arguments)),
         Command::Plugins(PluginsCommand::Check(arguments)) => plugins::check(&arguments),
         Command::Completions { shell } => printed(Ok(completions::script(shell))),
         Command::Schema { plugins } => printed(schema::schema(&plugins)),

@@ -31,7 +31,7 @@ pub(super) fn list(plugins: &PluginArguments, as_json: bool) -> Printed {
             Diagnostic::new("no plugins found")
                 .because(format!("searched: {}", folders.names().join(", ")))
                 .hint(
-                    "`cargo build --release` builds them beside the host; --plugin-dir names another folder",
+                    "`host plugins install DIR` copies built ones to where this program finds them; --plugin-dir names another folder",
                 ),
         ]);
     }

@@ -40,6 +40,11 @@ impl Folders {
         Self { folders, allow_insecure: plugins.allow_insecure }
     }
 
+    /// One folder, and no other.
+    pub fn only(folder: &Path) -> Self {
+        Self { folders: vec![folder.to_owned()], allow_insecure: false }
+    }
+
     /// Opens a file as a plugin of this kind, unless others could have put their code into it: loading is running. What is
     /// loaded is a copy of what was checked, which comes with it.
     pub fn open(&self, kind: Kind, path: &Path) -> Result<(Plugin, &'static File), FileError> {
@@ -130,7 +135,7 @@ pub fn searched(plugins: &PluginArguments, manifest: &[PathBuf]) -> Vec<(&'stati
 }
 
 /// Where a user's own plugins are kept.
-fn user_folder() -> Option<PathBuf> {
+pub fn user_folder() -> Option<PathBuf> {
     let folder = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = if cfg!(windows) {
         folder("LOCALAPPDATA")

@@ -20,7 +20,7 @@ pub struct Session {
     pub seconds: f64,
     /// Whether its trials ended, or were stopped on request.
     pub ended: bool,
-    /// The version of this program.
+    /// The version of this program, with the commit that it was built from where that is known.
     pub host: String,
     /// The commit of the repository that the host was started in, where that is one.
     pub commit: Option<String>,
@@ -55,7 +55,7 @@ impl OpenSession {
             began: clock::moment(),
             seconds: 0.0,
             ended: false,
-            host: env!("CARGO_PKG_VERSION").to_owned(),
+            host: env!("HOST_VERSION").to_owned(),
             commit: std::env::current_dir().ok().and_then(|folder| commit(&folder)),
             machine: Machine::this(),
         };
