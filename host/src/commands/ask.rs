@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::plan::TrialId;
 use crate::plan::points::column_name;
 use crate::plugins::PluginArguments;
-use crate::record::{Lock, PLAN, Place, Programs, RunFolder, prepare};
+use crate::record::{Lock, PLAN, Place, Prepared, Programs, RunFolder, prepare};
 use crate::text::{columns, csv_cell, say};
 use crate::trial::{Asked, OpenTrial, TrialError};
 
@@ -50,7 +50,7 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
     let (folder, lock) = match arguments.path.is_dir() {
         true => (arguments.path.clone(), None),
         false => {
-            let (folder, lock) = begin(arguments)?;
+            let Prepared { folder, lock, .. } = begin(arguments)?;
             (folder, Some(lock))
         }
     };
@@ -71,7 +71,7 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
 }
 
 /// The folder of a manifest's run: made, or found again.
-fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
+fn begin(arguments: &AskArguments) -> Result<Prepared, Vec<Diagnostic>> {
     let plan = make_plan(&arguments.path, &arguments.changes)?;
     let trials = plan.trials().count();
     if trials != 1 {
@@ -84,13 +84,13 @@ fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
     let folder = arguments.output.join(&plan.name).join(&arguments.run_id);
     let (output, id) = (arguments.output.clone(), Some(arguments.run_id.clone()));
     if !folder.is_dir() {
-        match prepare(&plan, &Place::New(output.clone(), id.clone()), &programs) {
+        match prepare(&plan, &Place::New(output.clone(), id.clone()), None, &programs) {
             // Another may have made it in the meantime.
             Err(_) if folder.is_dir() => {}
             made => return made.map_err(|diagnostic| vec![diagnostic]),
         }
     }
-    prepare(&plan, &Place::Begun(output, id), &programs).map_err(|diagnostic| vec![diagnostic])
+    prepare(&plan, &Place::Begun(output, id), None, &programs).map_err(|diagnostic| vec![diagnostic])
 }
 
 /// Takes a run's folder, unless it is taken already, and finds its only trial.

@@ -5,6 +5,7 @@ mod completions;
 mod doctor;
 mod export;
 mod installation;
+mod merge;
 mod new;
 mod plan;
 mod plugins;
@@ -54,6 +55,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Tell(arguments) => tell::tell(&arguments),
         Command::Status(arguments) => status::status(&arguments),
         Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
+        Command::Merge(arguments) => merge::merge(&arguments, Logs { format, verbose }),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Export(arguments) => export::export(&arguments),

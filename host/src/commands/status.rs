@@ -51,7 +51,8 @@ fn show(run: &RunFolder, arguments: &StatusArguments) -> Result<(String, bool), 
         return Ok((Json::from(objects).to_string(), whole));
     }
     let header = ["trial", "evaluations", "under way", "best", "state"].map(str::to_owned);
-    let mut paragraphs = vec![columns(&header, &rows)];
+    let mut paragraphs: Vec<String> = run.part().into_iter().collect();
+    paragraphs.push(columns(&header, &rows));
     for (trial, asked) in &pending {
         paragraphs.push(match run.spaces.of_trial(&trial.started.trial) {
             Some(space) => format!("under way:\n{}", shown(asked, space, PointsFormat::Table)),
