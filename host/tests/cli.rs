@@ -80,6 +80,7 @@ fn help_teaches() {
     for words in [
         &[][..],
         &["run"],
+        &["merge"],
         &["plan"],
         &["plugins"],
         &["plugins", "list"],

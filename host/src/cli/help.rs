@@ -35,6 +35,16 @@ For an editor with a YAML language server:
 and as the first line of a manifest:
   # yaml-language-server: $schema=manifest.schema.json";
 
+pub(super) const MERGE_HELP: &str = "\
+Examples:
+  host run study.yaml --shard 1/2 --run-id one                 on one machine
+  host run study.yaml --shard 2/2 --run-id two                 on another
+  host merge results/study/one results/study/two -o results/study/all
+  host run --resume results/study/all                          runs what is missing
+
+Exit codes: 0 done, also where trials are missing; 1 stopped or not written; 2 the folders cannot be
+united: different plans or programs, different journals of a trial, a journal that was changed.";
+
 pub(super) const REPORT_HELP: &str = "\
 What is written:
   report.html    everything on one page that needs no network: opens in any browser

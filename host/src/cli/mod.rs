@@ -11,13 +11,14 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use self::help::{
-    ASK_HELP, COMPLETIONS_HELP, EXAMPLES, EXPORT_HELP, REPORT_HELP, SCHEMA_HELP, SOLVE_HELP, TELL_HELP,
+    ASK_HELP, COMPLETIONS_HELP, EXAMPLES, EXPORT_HELP, MERGE_HELP, REPORT_HELP, SCHEMA_HELP, SOLVE_HELP,
+    TELL_HELP,
 };
 pub use self::plugins::{CheckArguments, InstallArguments, NewArguments, NewKind, PluginsCommand};
 use crate::diagnostic::LogFormat;
 use crate::export::Format;
 use crate::paint::Color;
-use crate::plan::QUADRATIC_SOLVER;
+use crate::plan::{QUADRATIC_SOLVER, Shard};
 use crate::plugins::PluginArguments;
 use crate::run::{Limits, PATIENCE};
 
@@ -100,6 +101,12 @@ pub enum Command {
         #[arg(long, hide = true)]
         attached: bool,
     },
+    /// Unite run folders of the same plan in a new one: the parts that `host run --shard` has run, or any others.
+    ///
+    /// The folders are only read. Journals are checked line by line; a trial that several folders have counts once, where one
+    /// journal has all that the others have, and is refused otherwise. What is missing is said: `host run --resume` runs it.
+    #[command(after_help = MERGE_HELP)]
+    Merge(MergeArguments),
     /// Make the report of a run, or of several beside each other: page, figures, tables.
     ///
     /// Only recorded files are read: a report can be made at any time, also of a run that is not finished.
@@ -358,6 +365,10 @@ pub struct RunArguments {
     /// methods than it has (`--set budget.evaluations=200`), what is new is run.
     #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
+    /// Run one part of the trials alone: `3/16` is the third of sixteen, each of which may run anywhere. `host merge` unites
+    /// their folders.
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
     /// Go on with a run although its plugins have changed since: what is recorded counts as it stands.
     #[arg(long, requires = "resume")]
     pub allow_changed_plugins: bool,
@@ -398,6 +409,23 @@ pub enum ExecutorKind {
     Local,
     Slurm,
     None,
+}
+
+/// What to unite, and where to.
+#[derive(Debug, Args)]
+pub struct MergeArguments {
+    /// Folders of runs of the same plan, as `host run` names them: results/NAME/ID.
+    #[arg(value_name = "DIR", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// The new run's folder.
+    #[arg(long, short, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Unite them although their plugins or hosts differ: what is recorded counts as it stands.
+    #[arg(long)]
+    pub allow_changed_plugins: bool,
+    /// No progress, only the results.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// What to report, and where to.

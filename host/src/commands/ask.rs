@@ -12,7 +12,7 @@ use crate::cli::{AskArguments, Changes, PointsFormat};
 use crate::diagnostic::Diagnostic;
 use crate::plan::points::column_name;
 use crate::plugins::PluginArguments;
-use crate::record::{Identity, Lock, PLAN, Place, Programs, RunFolder, prepare};
+use crate::record::{Identity, Lock, PLAN, Place, Prepared, Programs, RunFolder, prepare};
 use crate::text::{columns, csv_cell, say};
 use crate::trial::{Asked, OpenTrial, TrialError};
 
@@ -48,7 +48,10 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
     let (changes, allow_changed) = (&arguments.changes, arguments.allow_changed_plugins);
     let (folder, _lock) = match arguments.path.is_dir() {
         true => (arguments.path.clone(), hold(&arguments.path, changes, allow_changed)?),
-        false => begin(arguments)?,
+        false => {
+            let Prepared { folder, lock, .. } = begin(arguments)?;
+            (folder, lock)
+        }
     };
     let mut trial = open(&folder, &changes.plugins, allow_changed).map_err(|diagnostic| vec![diagnostic])?;
     let wanted = arguments.count.get();
@@ -66,7 +69,7 @@ fn try_ask(arguments: &AskArguments) -> Result<AskedPoints, Vec<Diagnostic>> {
 }
 
 /// The folder of a manifest's run: made, or found again.
-fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
+fn begin(arguments: &AskArguments) -> Result<Prepared, Vec<Diagnostic>> {
     let plan = plan_file(&arguments.path, &arguments.changes)?;
     check_trials(plan.trials().count())?;
     let allow_changed = arguments.allow_changed_plugins;
@@ -74,13 +77,13 @@ fn begin(arguments: &AskArguments) -> Result<(PathBuf, Lock), Vec<Diagnostic>> {
     let folder = arguments.output.join(&plan.name).join(&arguments.run_id);
     let (output, id) = (arguments.output.clone(), Some(arguments.run_id.clone()));
     if !folder.is_dir() {
-        match prepare(&plan, &Place::New(output.clone(), id.clone()), &programs) {
+        match prepare(&plan, &Place::New(output.clone(), id.clone()), None, &programs) {
             // Another may have made it in the meantime.
             Err(_) if folder.is_dir() => {}
             made => return made.map_err(|diagnostic| vec![diagnostic]),
         }
     }
-    prepare(&plan, &Place::Begun(output, id), &programs).map_err(|diagnostic| vec![diagnostic])
+    prepare(&plan, &Place::Begun(output, id), None, &programs).map_err(|diagnostic| vec![diagnostic])
 }
 
 fn check_trials(trials: usize) -> Result<(), Vec<Diagnostic>> {
@@ -111,8 +114,8 @@ pub(super) fn hold(folder: &Path, changes: &Changes, allow_changed: bool) -> Res
     let plan = plan_file(&plan, changes)?;
     check_trials(plan.trials().count())?;
     let programs = Programs { plugins: &changes.plugins, allow_changed, patience: PATIENCE };
-    let prepared = prepare(&plan, &Place::Folder(folder.to_owned()), &programs);
-    prepared.map(|(_, lock)| lock).map_err(|diagnostic| vec![diagnostic])
+    let prepared = prepare(&plan, &Place::Folder(folder.to_owned()), None, &programs);
+    prepared.map(|prepared| prepared.lock).map_err(|diagnostic| vec![diagnostic])
 }
 
 /// Opens the only trial of a run.

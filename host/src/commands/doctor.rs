@@ -53,7 +53,18 @@ fn words(folder: &Path, health: &Health) -> String {
         Ok(()) => "plan.yaml: whole".to_owned(),
         Err(error) => format!("plan.yaml: cannot be read: {error}"),
     };
-    paragraphs.push(format!("{plan}\n{identity}"));
+    let mut lines = vec![plan, identity];
+    match &health.shard {
+        Ok(None) => {}
+        Ok(Some(shard)) => {
+            lines.push(format!(
+                "shard.json: {}; the other trials of its plan are in other folders",
+                shard.words()
+            ));
+        }
+        Err(diagnostic) => lines.push(diagnostic.to_string()),
+    }
+    paragraphs.push(lines.join("\n"));
     for (id, trial) in &health.trials {
         if let Some(broken) = &trial.broken {
             paragraphs.push(format!(

@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod install;
 mod installation;
+mod merge;
 mod new;
 mod plan;
 mod planning;
@@ -59,6 +60,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Cancel { folder } => cancel::cancel(&folder),
         Command::Plan { manifest, json, attached: true } => plan::plan(&manifest, json),
         Command::Plan { attached: false, .. } => planning::watch("plan"),
+        Command::Merge(arguments) => merge::merge(&arguments, Logs { format, verbose }),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Export(arguments) => export::export(&arguments),

@@ -55,7 +55,8 @@ fn try_run(
     let programs = Programs { plugins, allow_changed, patience: Duration::ZERO };
     let executor = executor(arguments, &plan, logs.verbose)?;
     let to_go_on = |folder: &Path| resume_command(folder, arguments);
-    let outcome = run::run(&plan, place, &programs, executor.as_ref(), &to_go_on, &mut progress);
+    let outcome =
+        run::run(&plan, place, arguments.shard, &programs, executor.as_ref(), &to_go_on, &mut progress);
     outcome.map_err(|diagnostic| vec![diagnostic])
 }
 

@@ -72,7 +72,8 @@ fn show(run: &RunFolder, arguments: &StatusArguments) -> Result<(String, bool), 
         return Ok((Json::from(objects).to_string(), whole));
     }
     let header = ["trial", "evaluations", "under way", "best", "state"].map(str::to_owned);
-    let mut paragraphs = vec![columns(&header, &rows)];
+    let mut paragraphs: Vec<String> = run.part().into_iter().collect();
+    paragraphs.push(columns(&header, &rows));
     paragraphs.extend(counted);
     for (trial, asked) in &pending {
         paragraphs.push(match run.spaces.of_trial(&trial.started.trial) {

@@ -323,6 +323,23 @@ fn in_the_way(path: &Path) -> io::Error {
     io::Error::other(format!("{what} is in the way at {}", path.display()))
 }
 
+/// Writes a file that is not there yet; [`sync_all_files`] puts many of them on disk at once.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    // One by one where they cannot be put there together.
+    if cfg!(target_os = "linux") { Ok(()) } else { file.sync_all() }
+}
+
+/// Puts everything on disk that was written to the file system of a folder: thousands of files one by one would take minutes.
+pub(crate) fn sync_all_files(folder: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(&Folder::open(folder)?.folder)?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = folder;
+    Ok(())
+}
+
 /// Puts the names in a folder on disk.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     Folder::open(folder)?.sync()

@@ -10,6 +10,7 @@ pub mod points;
 mod resolve;
 mod resolved;
 mod seeds;
+mod shard;
 mod shared;
 mod sweep;
 mod trial_id;
@@ -28,6 +29,7 @@ pub use self::given::{GivenPoint, PointsFile};
 pub use self::hash::hex;
 pub use self::resolved::{MethodPlan, PluginPlan, ResolvedTrial, Setting, Spec, TurnPlan};
 pub use self::seeds::{Seeds, repetition};
+pub use self::shard::{NoShard, Shard};
 pub use self::trial_id::{NoTrialId, TrialId};
 
 use self::resolved::points;

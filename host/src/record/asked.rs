@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::parse_lines;
 use crate::files;
 
-const PREDICTIONS: &str = "predictions.jsonl";
-const EFFECTS: &str = "effects.json";
+pub(super) const PREDICTIONS: &str = "predictions.jsonl";
+pub(super) const EFFECTS: &str = "effects.json";
 
 /// What a model expected of a point before it was evaluated; in the objective's own terms, without penalty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

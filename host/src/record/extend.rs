@@ -16,13 +16,13 @@ use super::identity::{Identity, PluginFile};
 use super::journal::JOURNAL;
 use super::spaces::Spaces;
 use super::state::State;
-use super::{Chain, PLAN, RecordError, RoundFile, TRIALS, chain, write_trials};
+use super::{Chain, PLAN, Programs, RecordError, RoundFile, TRIALS, chain, write_trials};
 use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::manifest::Source;
 use crate::manifest::keys::budget::Budget;
 use crate::manifest::overrides::Overrides;
-use crate::plan::{Plan, obstacles};
+use crate::plan::{Plan, Shard, Trial, obstacles};
 use crate::plugins::PluginArguments;
 
 /// Brings an extension that was interrupted to its end, or takes back that it was begun where nothing has changed yet.
@@ -30,15 +30,16 @@ pub(super) fn settle(
     folder: &Path,
     mut identity: Identity,
     wanted: &Plan,
+    shard: Option<Shard>,
     plugins: &PluginArguments,
 ) -> Result<Identity, Diagnostic> {
     let Some(next) = identity.becoming.clone() else { return Ok(identity) };
     if next == wanted.hash {
-        return carry_over(folder, &identity, wanted);
+        return carry_over(folder, &identity, wanted, shard);
     }
     let there = plan_of(folder, plugins)?;
     if there.hash == next {
-        return carry_over(folder, &identity, &there);
+        return carry_over(folder, &identity, &there, shard);
     }
     // The plan is replaced before any journal is.
     let plugins = Identity::of(&there)?.plugins;
@@ -57,8 +58,8 @@ pub(super) fn extend(
     folder: &Path,
     mut identity: Identity,
     wanted: &Plan,
-    plugins: &PluginArguments,
-    allow_changed_plugins: bool,
+    shard: Option<Shard>,
+    programs: &Programs<'_>,
 ) -> Result<Identity, Diagnostic> {
     let another = || {
         let place = folder.display();
@@ -67,7 +68,7 @@ pub(super) fn extend(
              goes on with its own plan"
         ))
     };
-    let recorded = plan_of(folder, plugins)?;
+    let recorded = plan_of(folder, programs.plugins)?;
     if recorded.hash != identity.plan {
         return Err(another().because(
             "its plan.yaml is not the plan that it was begun with: it was changed, or another version of this program wrote it",
@@ -77,11 +78,12 @@ pub(super) fn extend(
     if !obstacles.is_empty() {
         return Err(another().because(obstacles.join("\n         ")));
     }
-    if !allow_changed_plugins {
+    refuse_other_parts(folder, &recorded, wanted, shard)?;
+    if !programs.allow_changed {
         identity.check_recorded_programs(&wanted.plugins)?;
     }
     // What cannot be read is found before anything is changed.
-    for trial in recorded.trials() {
+    for trial in recorded.part(shard) {
         let path = folder.join(TRIALS).join(trial.id().to_string()).join(JOURNAL);
         renamed(&path, &identity.plan, &wanted.hash, None)
             .map_err(|error| Diagnostic::new(error.to_string()))?;
@@ -91,7 +93,28 @@ pub(super) fn extend(
     identity.plugins = Identity::of(wanted)?.plugins;
     identity.becoming = Some(wanted.hash.clone());
     identity.write(folder)?;
-    carry_over(folder, &identity, wanted)
+    carry_over(folder, &identity, wanted, shard)
+}
+
+/// With more seeds or methods the parts of a plan have other trials than before: what one has recorded would be another's.
+fn refuse_other_parts(
+    folder: &Path,
+    recorded: &Plan,
+    wanted: &Plan,
+    shard: Option<Shard>,
+) -> Result<(), Diagnostic> {
+    let Some(part) = shard else { return Ok(()) };
+    let trials = |plan: &Plan| plan.part(shard).iter().map(Trial::id).collect::<Vec<_>>();
+    if trials(recorded) == trials(wanted) {
+        return Ok(());
+    }
+    let place = folder.display();
+    Err(Diagnostic::new(format!(
+        "{place} is {} of its plan, and cannot have more seeds or methods",
+        part.words()
+    ))
+    .because("the parts of a larger plan have other trials than those that are recorded here")
+    .hint("`host merge` unites the parts, and `host run --resume` with --set extends what they become"))
 }
 
 /// The plan of a run's folder.
@@ -106,13 +129,19 @@ fn plan_of(folder: &Path, plugins: &PluginArguments) -> Result<Plan, Diagnostic>
 }
 
 /// Everything after the identity has said what the run becomes. Each step may be there already.
-fn carry_over(folder: &Path, identity: &Identity, plan: &Plan) -> Result<Identity, Diagnostic> {
+fn carry_over(
+    folder: &Path,
+    identity: &Identity,
+    plan: &Plan,
+    shard: Option<Shard>,
+) -> Result<Identity, Diagnostic> {
     let path = folder.join(PLAN);
     files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
     write_points(folder, plan)?;
-    write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+    let trials = plan.part(shard);
+    write_trials(folder, &trials).map_err(|error| Diagnostic::new(error.to_string()))?;
     Spaces::write(plan, folder)?;
-    for trial in plan.trials() {
+    for trial in trials {
         let trial_folder = folder.join(TRIALS).join(trial.id().to_string());
         let more = More { total: trial.setting.evaluations(), budget: trial.setting.keys.budget };
         carry_over_trial(&trial_folder, &identity.plan, &plan.hash, more)

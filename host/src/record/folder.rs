@@ -7,11 +7,12 @@ use super::extend::{extend, settle};
 use super::identity::Identity;
 use super::journal::JOURNAL;
 use super::lock::Lock;
+use super::shard_file::{check_size, read_shard, shard_of, write_shard};
 use super::spaces::Spaces;
 use super::{PLAN, TRIALS, write_trials};
 use crate::diagnostic::Diagnostic;
 use crate::manifest::is_name;
-use crate::plan::Plan;
+use crate::plan::{Plan, Shard};
 use crate::plugins::PluginArguments;
 use crate::{clock, files};
 
@@ -35,21 +36,38 @@ pub struct Programs<'a> {
     pub patience: Duration,
 }
 
+/// A run's folder that no other host has.
+pub struct Prepared {
+    pub folder: PathBuf,
+    pub lock: Lock,
+    /// The part of the plan that is run there; `None` where that is all of it.
+    pub shard: Option<Shard>,
+}
+
 /// Makes the run's folder with the plan and its trials in it, or finds the one to go on with; no other host has it.
-pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(PathBuf, Lock), Diagnostic> {
+///
+/// With a `shard`, a new run has that part of the plan; one that is there goes on with its own.
+pub fn prepare(
+    plan: &Plan,
+    place: &Place,
+    shard: Option<Shard>,
+    programs: &Programs<'_>,
+) -> Result<Prepared, Diagnostic> {
     let allow_changed_plugins = programs.allow_changed;
-    let (folder, resume) = find(plan, place)?;
+    check_size(plan, shard)?;
+    let (folder, resume) = find(plan, place, shard)?;
     if resume {
         let lock = Lock::take_within(&folder, programs.patience)?;
+        let shard = shard_of(&folder, shard)?;
         if allow_changed_plugins {
             Identity::mend(&folder, plan)?;
         }
         if let Some(mut identity) = Identity::read(&folder)? {
             identity.changed |=
                 allow_changed_plugins && identity.check_recorded_programs(&plan.plugins).is_err();
-            let mut identity = settle(&folder, identity, plan, programs.plugins)?;
+            let mut identity = settle(&folder, identity, plan, shard, programs.plugins)?;
             if identity.plan != plan.hash {
-                identity = extend(&folder, identity, plan, programs.plugins, allow_changed_plugins)?;
+                identity = extend(&folder, identity, plan, shard, programs)?;
             }
             if allow_changed_plugins {
                 Identity { changed: identity.changed, ..Identity::of(plan)? }.write(&folder)?;
@@ -57,9 +75,9 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
                 identity.check_programs(&plan.plugins)?;
             }
             write_points(&folder, plan)?;
-            write_trials(&folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+            write_trials(&folder, &plan.part(shard)).map_err(|error| Diagnostic::new(error.to_string()))?;
             Spaces::write(plan, &folder)?;
-            return Ok((folder, lock));
+            return Ok(Prepared { folder, lock, shard });
         }
         // Stopped before its identity was written, a run has begun nothing. Where trials have, it was lost since.
         if let Some(journal) = any_journal(&folder) {
@@ -67,8 +85,8 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
                 .because(format!("it belongs to what is recorded there, such as {}", journal.display()))
                 .hint(super::identity::WAY_OUT));
         }
-        begin(plan, &folder)?;
-        return Ok((folder, lock));
+        begin(plan, shard, &folder)?;
+        return Ok(Prepared { folder, lock, shard });
     }
     if folder.exists() {
         return Err(Diagnostic::new(format!("{} is there already", folder.display()))
@@ -76,18 +94,19 @@ pub fn prepare(plan: &Plan, place: &Place, programs: &Programs<'_>) -> Result<(P
     }
     std::fs::create_dir_all(&folder).map_err(|error| cannot("make", &folder, error))?;
     let lock = Lock::take(&folder)?;
-    begin(plan, &folder)?;
-    Ok((folder, lock))
+    begin(plan, shard, &folder)?;
+    Ok(Prepared { folder, lock, shard })
 }
 
 /// Writes what a run needs before its first trial. The identity comes last: where it is, all is.
-fn begin(plan: &Plan, folder: &Path) -> Result<(), Diagnostic> {
+fn begin(plan: &Plan, shard: Option<Shard>, folder: &Path) -> Result<(), Diagnostic> {
+    write_shard(folder, shard)?;
     let trials = folder.join(TRIALS);
     std::fs::create_dir_all(&trials).map_err(|error| cannot("make", &trials, error))?;
     write_points(folder, plan)?;
     let path = folder.join(PLAN);
     files::replace(&path, plan.yaml.as_bytes()).map_err(|error| cannot("write", &path, error))?;
-    write_trials(folder, plan).map_err(|error| Diagnostic::new(error.to_string()))?;
+    write_trials(folder, &plan.part(shard)).map_err(|error| Diagnostic::new(error.to_string()))?;
     Spaces::write(plan, folder)?;
     Identity::of(plan)?.write(folder)
 }
@@ -108,7 +127,7 @@ fn any_journal(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The folder's path, and whether it is one to go on with.
-fn find(plan: &Plan, place: &Place) -> Result<(PathBuf, bool), Diagnostic> {
+fn find(plan: &Plan, place: &Place, shard: Option<Shard>) -> Result<(PathBuf, bool), Diagnostic> {
     let (Place::New(output, id) | Place::Begun(output, id)) = place else {
         let Place::Folder(folder) = place else { unreachable!("the others have a name") };
         return Ok((folder.clone(), true));
@@ -122,12 +141,14 @@ fn find(plan: &Plan, place: &Place) -> Result<(PathBuf, bool), Diagnostic> {
             ));
         }
         Some(id) => id.clone(),
-        None if resume => latest(&experiment).ok_or_else(|| {
-            Diagnostic::new(format!("there is no run to resume in {}", experiment.display()))
+        None if resume => latest(&experiment, shard).ok_or_else(|| {
+            let what = shard.map_or_else(|| "run".to_owned(), |shard| format!("run with {}", shard.words()));
+            Diagnostic::new(format!("there is no {what} to resume in {}", experiment.display()))
                 .hint("--output and --run-id name another place")
         })?,
         None => {
-            let stamp = clock::stamp();
+            let part = shard.map(|shard| format!("-shard{}of{}", shard.part(), shard.of()));
+            let stamp = clock::stamp() + &part.unwrap_or_default();
             // Two runs may begin within a second.
             let mut names = std::iter::once(stamp.clone()).chain((2..).map(|i| format!("{stamp}-{i}")));
             names.find(|name| !experiment.join(name).exists()).expect("there is always another number")
@@ -141,9 +162,13 @@ fn find(plan: &Plan, place: &Place) -> Result<(PathBuf, bool), Diagnostic> {
     Ok((folder, resume))
 }
 
-/// The run begun last, by when its plan was written: not every run is named for its time.
-fn latest(experiment: &Path) -> Option<String> {
+/// The run begun last, by when its plan was written: not every run is named for its time. With a `shard`, of those that have
+/// this part.
+fn latest(experiment: &Path, shard: Option<Shard>) -> Option<String> {
     let begun = |entry: std::fs::DirEntry| {
+        if shard.is_some() && read_shard(&entry.path()).ok()? != shard {
+            return None;
+        }
         let written = entry.path().join(PLAN).metadata().and_then(|plan| plan.modified()).ok()?;
         Some((written, entry.file_name().into_string().ok()?))
     };

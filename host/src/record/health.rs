@@ -5,10 +5,10 @@ use std::path::Path;
 use super::event::Event;
 use super::journal::JOURNAL;
 use super::state::State;
-use super::{Broken, Identity, PLAN, TRIALS, chain, incident, read_trial};
+use super::{Broken, Identity, PLAN, TRIALS, chain, incident, read_shard, read_trial};
 use crate::diagnostic::Diagnostic;
 use crate::files;
-use crate::plan::TrialId;
+use crate::plan::{Shard, TrialId};
 
 /// What a run's folder is like.
 pub struct Health {
@@ -16,6 +16,8 @@ pub struct Health {
     pub identity: Result<Option<Identity>, Diagnostic>,
     /// Why the plan cannot be read.
     pub plan: Result<(), String>,
+    /// The part of it that the run has, or why that cannot be read; `None` where it has all of it.
+    pub shard: Result<Option<Shard>, Diagnostic>,
     pub trials: Vec<(TrialId, TrialHealth)>,
 }
 
@@ -64,7 +66,7 @@ impl Health {
         let mut ids: Vec<TrialId> = ids.collect();
         ids.sort();
         let trials = ids.into_iter().map(|id| (id.clone(), TrialHealth::of(folder, &id))).collect();
-        Ok(Self { identity, plan, trials })
+        Ok(Self { identity, plan, shard: read_shard(folder), trials })
     }
 
     /// Whether nothing is lost or changed; what a resume mends by itself does not count.
@@ -75,7 +77,10 @@ impl Health {
             Ok(None) => !begun,
             Err(_) => false,
         };
-        identity && self.plan.is_ok() && self.trials.iter().all(|(_, trial)| trial.broken.is_none())
+        identity
+            && self.plan.is_ok()
+            && self.shard.is_ok()
+            && self.trials.iter().all(|(_, trial)| trial.broken.is_none())
     }
 
     /// The plans that journals name; one, where nothing was mixed.

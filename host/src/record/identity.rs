@@ -27,7 +27,7 @@ const CHANGED: &str = "with the old one, the results are what they would have be
 
 /// What was run. It stands outside the journals because the files of plugins differ between machines and
 /// builds, and journals do not.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Identity {
     /// The version of all that is recorded.
     pub format: u32,
@@ -35,6 +35,7 @@ pub struct Identity {
     pub plan: String,
     /// The version of this program.
     pub host: String,
+    /// Several of one name where runs with different files were merged.
     pub plugins: Vec<PluginFile>,
     /// The hash of the plan that the run is being extended to: some journals name it already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,7 @@ pub struct Identity {
 }
 
 /// A plugin's file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PluginFile {
     pub kind: String,
     pub name: String,
@@ -161,9 +162,12 @@ impl Identity {
                 .hint(CHANGED));
         }
         for now in plugin_files(plugins)? {
-            let then = self.plugins.iter().find(|then| (&then.kind, &then.name) == (&now.kind, &now.name));
-            let cause = match then {
-                Some(then) if then.sha256 == now.sha256 => continue,
+            let then = || {
+                let same = |then: &&PluginFile| (&then.kind, &then.name) == (&now.kind, &now.name);
+                self.plugins.iter().filter(same)
+            };
+            let cause = match then().next() {
+                Some(_) if then().any(|then| then.sha256 == now.sha256) => continue,
                 Some(then) if then.version != now.version => {
                     format!("the run was begun with version {}, and this is {}", then.version, now.version)
                 }

@@ -11,7 +11,7 @@ use super::event::Outcome;
 use super::{Step, parse_lines};
 use crate::files;
 
-const INCIDENTS: &str = "incidents.jsonl";
+pub(super) const INCIDENTS: &str = "incidents.jsonl";
 
 /// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -40,14 +40,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // Only a few words are ever written there.
-                let _ = file.take(1024).read_to_string(&mut holder);
-                let holder = holder.trim();
-                let holder = if holder.is_empty() { "another process" } else { holder };
-                return Err(Diagnostic::new(format!("{} is being run already", folder.display()))
-                    .because(format!("{holder} holds it"))
-                    .hint("wait for it or stop it; another --run-id begins a new run"));
+                return Err(held(file, folder, "wait for it or stop it; another --run-id begins a new run"));
             }
             Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {
                 tracing::warn!("this file system has no locks: no other host may run {}", folder.display());
@@ -60,6 +53,44 @@ impl Lock {
         written.map_err(|error| cannot("write", error))?;
         Ok(Self { _file: file })
     }
+}
+
+/// A run's folder that nobody runs as long as the value lives, and many may read: nothing in it is changed.
+#[derive(Debug)]
+pub(super) struct Reading {
+    _file: Option<File>,
+}
+
+impl Reading {
+    /// Refuses a folder that is being run.
+    pub(super) fn begin(folder: &Path) -> Result<Self, Diagnostic> {
+        let path = folder.join(LOCK);
+        let file = match files::open(&path, files::Access::Read) {
+            Ok(file) => file,
+            // What is no run is found out by who reads it.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self { _file: None }),
+            Err(error) => {
+                return Err(Diagnostic::new(format!("cannot open {}", path.display())).because(error));
+            }
+        };
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Err(held(file, folder, "wait for it or stop it")),
+            // A file system without locks.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self { _file: Some(file) }),
+        }
+    }
+}
+
+/// Who has a folder.
+fn held(file: File, folder: &Path, hint: &str) -> Diagnostic {
+    let mut holder = String::new();
+    // Only a few words are ever written there.
+    let _ = file.take(1024).read_to_string(&mut holder);
+    let holder = holder.trim();
+    let holder = if holder.is_empty() { "another process" } else { holder };
+    Diagnostic::new(format!("{} is being run already", folder.display()))
+        .because(format!("{holder} holds it"))
+        .hint(hint)
 }
 
 /// Does what a run does with its folder, in one of its own that is gone when this returns: it is made below `parent`,

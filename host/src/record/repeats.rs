@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::files;
 use crate::plan::hex;
 
-const REPEATS: &str = "repeats.jsonl";
+pub(super) const REPEATS: &str = "repeats.jsonl";
 
 /// The file in a trial's folder. Several processes may add to it.
 pub struct Repeats {

@@ -16,7 +16,7 @@ use super::{Chain, RecordError, chain};
 use crate::files;
 
 /// The file in a trial's folder.
-const ROUND: &str = "round.jsonl";
+pub(super) const ROUND: &str = "round.jsonl";
 
 /// The results of the round under way.
 pub struct RoundFile {

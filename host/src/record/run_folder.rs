@@ -7,11 +7,11 @@ use serde_yaml::Value;
 
 use super::asked::{self, Effects};
 use super::session::{self, Session};
-use super::{Broken, Identity, PLAN, Spaces, TRIALS, TrialFiles};
+use super::{Broken, Identity, PLAN, Spaces, TRIALS, TrialFiles, read_shard};
 use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::parallel::parallel;
-use crate::plan::TrialId;
+use crate::plan::{Shard, TrialId};
 
 /// How many trials are read before the next are begun.
 const BATCH: usize = 128;
@@ -23,7 +23,9 @@ pub struct RunFolder {
     pub experiment: String,
     /// Its plan, as it was written.
     pub plan: String,
-    /// How many trials the plan has, where it can be read.
+    /// The part of its plan that it has; `None` where that is all of it.
+    pub shard: Option<Shard>,
+    /// How many trials the plan has, where it can be read; of a part, how many that has.
     pub planned: Option<usize>,
     /// What ran.
     pub identity: Option<Identity>,
@@ -64,13 +66,17 @@ impl RunFolder {
         let place =
             |id: &TrialId| methods.iter().position(|name| *name == id.method).unwrap_or(methods.len());
         trials.sort_by_cached_key(|id| (id.point, place(id), id.seed, id.method.clone()));
+        let shard = read_shard(path)?;
+        let all = identity.as_ref().and_then(|identity| identity.trials).or_else(|| {
+            // The identity of an older run does not say, and nothing was shared in it.
+            planned(&tree, methods.len().max(1))
+        });
         Ok(Self {
             path: path.to_owned(),
             experiment: tree.get("name").and_then(Value::as_str).unwrap_or("experiment").to_owned(),
-            planned: identity.as_ref().and_then(|identity| identity.trials).or_else(|| {
-                // The identity of an older run does not say, and nothing was shared in it.
-                planned(&tree, methods.len().max(1))
-            }),
+            // The folders of all trials of a part are made before the first begins.
+            planned: if shard.is_some() { Some(trials.len()) } else { all },
+            shard,
             sweep: sweep(&tree),
             spaces: Spaces::read(path)?,
             sessions: session::read(path),
@@ -78,6 +84,15 @@ impl RunFolder {
             identity,
             trials,
         })
+    }
+
+    /// Which part of its plan it has, in words, where it has not all of it.
+    pub fn part(&self) -> Option<String> {
+        let shard = self.shard?;
+        let all = self.identity.as_ref().and_then(|identity| identity.trials);
+        let of = all.map_or_else(|| "its plan".to_owned(), |all| format!("the {all} in its plan"));
+        let (own, trials) = (self.trials.len(), if self.trials.len() == 1 { "trial" } else { "trials" });
+        Some(format!("{}: {own} {trials} of {of}", shard.words()))
     }
 
     /// Reads one trial; `None` where it has not begun.

@@ -72,11 +72,23 @@ impl OpenSession {
             session.seconds = (self.begun.elapsed().as_secs_f64() * 10.0).round() / 10.0;
             session.ended = ended;
         }
-        let bytes = serde_json::to_vec_pretty(&self.sessions).expect("sessions are plain data");
-        if let Err(error) = files::replace(&self.path, &bytes) {
-            tracing::debug!("cannot write {}: {error}", self.path.display());
+        self.sessions.write(&self.path);
+    }
+}
+
+impl Sessions {
+    /// They are worth having, and no reason to end anything.
+    fn write(&self, path: &Path) {
+        let bytes = serde_json::to_vec_pretty(self).expect("sessions are plain data");
+        if let Err(error) = files::replace(path, &bytes) {
+            tracing::debug!("cannot write {}: {error}", path.display());
         }
     }
+}
+
+/// Writes the sessions of a run that was put together from others.
+pub(super) fn write(folder: &Path, sessions: Vec<Session>) {
+    Sessions { sessions }.write(&folder.join(SESSIONS));
 }
 
 /// The sessions of a run, the first one first; none where the file cannot be read.

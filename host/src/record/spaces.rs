@@ -13,7 +13,7 @@ use crate::files;
 use crate::plan::{Plan, TrialId};
 
 /// The file's name.
-const SPACES: &str = "spaces.json";
+pub(super) const SPACES: &str = "spaces.json";
 
 /// The spaces of a run's trials. Empty where the run was recorded before there was a file of them.
 #[derive(Debug, Default)]

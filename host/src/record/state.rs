@@ -15,7 +15,7 @@ use crate::files;
 use crate::plan::hex;
 
 /// The file in a trial's folder.
-const STATE: &str = "state";
+pub(super) const STATE: &str = "state";
 
 /// 1 had the surrogates alone.
 const VERSION: u32 = 2;

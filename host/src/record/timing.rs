@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Step, parse_lines};
 use crate::files;
 
-const TIMING: &str = "timing.jsonl";
+pub(super) const TIMING: &str = "timing.jsonl";
 
 /// A step and how long it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::{RecordError, TRIALS};
 use crate::files;
-use crate::plan::{Plan, ResolvedTrial, TrialId};
+use crate::plan::{ResolvedTrial, Trial, TrialId};
 
-const TRIAL: &str = "trial.json";
+pub(super) const TRIAL: &str = "trial.json";
 
 /// Writes the file of each trial that has none yet, or one that is not whole.
 ///
 /// They follow from the plan, which is on disk already, so none of them is waited for; a resume writes what is missing.
-pub fn write_trials(folder: &Path, plan: &Plan) -> Result<(), RecordError> {
-    for trial in plan.trials() {
+pub fn write_trials(folder: &Path, trials: &[Trial<'_>]) -> Result<(), RecordError> {
+    for trial in trials {
         let resolved = trial.resolved();
         let folder = trial_folder(folder, &resolved.id)?;
         std::fs::create_dir_all(&folder).map_err(RecordError::cannot("make", &folder))?;

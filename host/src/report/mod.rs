@@ -127,9 +127,25 @@ pub fn report(folders: &[PathBuf], output: Option<&Path>) -> Result<Reported, Di
     }
     let flaws = flaws(&trials);
     let differ = if runs.len() > 1 { terminal::differences(&differences, &names) } else { String::new() };
-    let table = [differ, terminal::table(&model.summaries), terminal::best(&model)].join("");
+    let table =
+        [differ, terminal::parts(&runs), terminal::table(&model.summaries), terminal::best(&model)].join("");
     let without_value = without_value(&trials);
     Ok(Reported { page, table, broken, flaws, without_value })
+}
+
+/// What differs between the plans of two runs, a key each.
+pub fn plan_differences(one: &RunFolder, other: &RunFolder) -> Vec<String> {
+    let rows = analysis::differences::plans_differ([&one.plan, &other.plan]);
+    let value = |value: &String| if value == "–" { "not there".to_owned() } else { value.clone() };
+    let words = |row: &analysis::differences::Difference| {
+        format!(
+            "`{}` is {} in the first, and {} in the other",
+            row.key,
+            value(&row.values[0]),
+            value(&row.values[1])
+        )
+    };
+    rows.iter().map(words).collect()
 }
 
 /// Reads all trials, as long as it is to go on, and writes the tables on the way where there is a place for them. Answers which
@@ -239,7 +255,13 @@ fn draw(named: &[(&str, &figures::Scene)], place: &mut Place) -> io::Result<()> 
 fn summary(runs: &[RunFolder], labels: &[String], model: &Model<'_>) -> Vec<u8> {
     let hash = |run: &RunFolder| run.identity.as_ref().map(|identity| identity.plan.clone());
     let head = match runs {
-        [run] => json!({ "experiment": run.experiment, "plan": hash(run) }),
+        [run] => {
+            let mut head = json!({ "experiment": run.experiment, "plan": hash(run) });
+            if let Some(shard) = run.shard {
+                head["part"] = json!(shard);
+            }
+            head
+        }
         runs => {
             let run = |(run, label): (&RunFolder, &String)| json!({ "run": label, "experiment": run.experiment, "plan": hash(run) });
             json!({ "runs": runs.iter().zip(labels).map(run).collect::<Vec<_>>() })

@@ -8,6 +8,7 @@ use super::analysis::model::Model;
 use super::analysis::recommended;
 use super::analysis::settings::sweep_keys;
 use super::analysis::summary::{MethodSummary, Spread, good_word};
+use crate::record::RunFolder;
 use crate::record::tables::swept;
 use crate::text::{columns, number, time, wrapped};
 
@@ -97,6 +98,12 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
         text = format!("{text}\n\n{}", columns(&header, &shadows));
     }
     text
+}
+
+/// Says so where a run is a part of its plan; of several, what differs says it.
+pub(super) fn parts(runs: &[RunFolder]) -> String {
+    let part = if let [run] = runs { run.part() } else { None };
+    part.map(|part| format!("{part}; `host merge` unites the parts\n\n")).unwrap_or_default()
 }
 
 /// What differs between runs, and what cannot be compared for it.

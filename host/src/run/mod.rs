@@ -34,9 +34,9 @@ pub use self::supervise::Limits;
 
 use self::progress::Progress;
 use crate::diagnostic::Diagnostic;
-use crate::plan::{Plan, TrialId};
+use crate::plan::{Plan, Shard, TrialId};
 use crate::record::{
-    Place, Programs, RecordError, TRIALS, finished, has_begun, is_finished, prepare, read_trial,
+    Place, Prepared, Programs, RecordError, TRIALS, finished, has_begun, is_finished, prepare, read_trial,
 };
 
 /// How long a trial's process may say nothing, unless somebody chooses otherwise.
@@ -57,22 +57,23 @@ pub struct Outcome {
     pub begun: Instant,
 }
 
-/// Runs every trial of a plan that has not finished. `to_go_on` is the command that goes on with the run in a folder.
+/// Runs every trial of a plan, or of a part of it, that has not finished. `to_go_on` is the command that goes on with the run in a folder.
 pub fn run(
     plan: &Plan,
     place: &Place,
+    shard: Option<Shard>,
     programs: &Programs<'_>,
     executor: &dyn Executor,
     to_go_on: &dyn Fn(&Path) -> String,
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
-    let (folder, _lock) = prepare(plan, place, programs)?;
+    let Prepared { folder, lock: _lock, shard } = prepare(plan, place, shard, programs)?;
     let folder = absolute(&folder)?;
     executor.check(&folder)?;
-    let job = |trial: crate::plan::Trial<'_>| {
+    let job = |trial: &crate::plan::Trial<'_>| {
         Job::new(trial.id(), trial.setting.evaluations(), &trial.setting.keys)
     };
-    let jobs: Vec<Job> = plan.trials().map(job).collect();
+    let jobs: Vec<Job> = plan.part(shard).iter().map(job).collect();
     let open = open_jobs(&folder, &jobs, &plan.seeds);
     let (all, left, place) = (jobs.len(), open.len(), folder.display());
     tracing::info!("{left} of {all} trials are to be run in {place}");

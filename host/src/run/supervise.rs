@@ -293,7 +293,8 @@ impl Supervisor<'_> {
             match heard {
                 Ok(line) => self.hear(&line, &mut watch),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
+                // It has closed its output, and is about to end.
+                Err(mpsc::RecvTimeoutError::Disconnected) => wait_for(child, TICK),
             }
             watch.killed = self.overdue(&watch);
             if watch.killed.is_some() || self.stop.at_once() {

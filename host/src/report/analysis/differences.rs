@@ -57,6 +57,16 @@ impl Differences {
     }
 }
 
+/// What differs between two plans that makes them two.
+pub(crate) fn plans_differ(texts: [&str; 2]) -> Vec<Difference> {
+    let plans = texts.map(|text| serde_yaml::from_str(text).unwrap_or(Value::Null));
+    // Where plugins lie is not what they are.
+    planned(&plans)
+        .into_iter()
+        .filter(|row| !["plugin-directories", "folder"].contains(&row.key.as_str()))
+        .collect()
+}
+
 /// What differs between plans, in the order of their keys.
 fn planned(plans: &[Value]) -> Vec<Difference> {
     let methods = |plan: &Value| -> Vec<String> {
@@ -143,6 +153,11 @@ fn versions(runs: &[RunFolder]) -> Vec<Difference> {
             rows.push(Difference { key, values, apart: false });
         }
     };
+    if runs.iter().any(|run| run.shard.is_some()) {
+        let part =
+            |run: &RunFolder| Some(run.shard.map_or_else(|| "all".to_owned(), |shard| shard.to_string()));
+        take("part of the plan".to_owned(), runs.iter().map(part).collect());
+    }
     let identities = || runs.iter().map(|run| run.identity.as_ref());
     take("host".to_owned(), identities().map(|identity| Some(identity?.host.clone())).collect());
     let mut plugins: Vec<(&str, &str)> = Vec::new();

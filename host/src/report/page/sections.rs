@@ -35,6 +35,11 @@ pub(super) fn subtitle(page: &Page<'_>) -> Markup {
                     ", plan " (identity.plan.chars().take(12).collect::<String>()) ", host " (printable(&identity.host))
                 }
             }
+            @if let Some(part) = run.part() {
+                p class="notice" role="note" {
+                    "This is " (part) ". The others are in runs of their own; " code { "host merge" } " unites them."
+                }
+            }
             @if *finished < run.planned.unwrap_or(*begun) && page.live.is_none() {
                 p class="notice" role="note" {
                     "This run is not finished. Trials that have begun and not ended: " (begun - finished) "; not begun: "
