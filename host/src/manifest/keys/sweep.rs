@@ -1,5 +1,8 @@
 //! `sweep`: key paths with lists of values; the experiment is run for every combination.
 
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use plugin_api::Kind;
 use serde_json::{Map, Value as Json, json};
 use serde_yaml::{Mapping, Value};
@@ -52,10 +55,8 @@ impl Key for Sweep {
             }
             match values {
                 Value::Sequence(values) if !values.is_empty() => {
-                    for (i, value) in
-                        values.iter().enumerate().filter(|(i, value)| values[..*i].contains(value))
-                    {
-                        let words = serde_yaml::to_string(value).unwrap_or_default();
+                    for i in repeated(values) {
+                        let words = serde_yaml::to_string(&values[i]).unwrap_or_default();
                         let reason = format!("has {} twice", words.trim());
                         reader.wrong_value(&key, &place.join(i), reason);
                     }
@@ -77,5 +78,44 @@ impl Key for Sweep {
             json!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } }),
             "Key paths with lists of values; the experiment is run for every combination.",
         )
+    }
+}
+
+/// Which values stand in the list before; there may be a hundred thousand of them.
+fn repeated<'a>(values: &'a [Value]) -> Vec<usize> {
+    let mut known: BTreeMap<u64, Vec<&'a Value>> = BTreeMap::new();
+    let is_repeated = |&(_, value): &(usize, &'a Value)| {
+        let alike = known.entry(bucket(value)).or_default();
+        let repeated = alike.contains(&value);
+        alike.push(value);
+        repeated
+    };
+    values.iter().enumerate().filter(is_repeated).map(|(i, _)| i).collect()
+}
+
+/// The same for equal values. All fractions have one hash in this library, so that numbers are their own.
+fn bucket(value: &Value) -> u64 {
+    match value.as_f64() {
+        // Both zeros are equal.
+        Some(number) => (number + 0.0).to_bits(),
+        None => {
+            let mut hasher = DefaultHasher::new();
+            value.hash(&mut hasher);
+            hasher.finish()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_stands_before_is_found_whatever_it_is() {
+        let values: Value = serde_yaml::from_str(
+            "[1, 1.5, a, '1', {x: 1, y: 2}, a, [1], {y: 2, x: 1}, 1, null, ~, 1.5, -0.0, 0.0]",
+        )
+        .unwrap();
+        assert_eq!(repeated(values.as_sequence().unwrap()), [5, 7, 8, 10, 11, 13]);
     }
 }
