@@ -121,6 +121,7 @@ fn missing(page: &Path) -> Option<&'static str> {
 fn follow(page: &Path) -> usize {
     let text = std::fs::read_to_string(workspace().join(page)).unwrap();
     let (steps, folder) = (steps(&text), clone());
+    let scripts = regex::Regex::new(r"\.ci/(\w+)( --[\w-]+)*").unwrap();
     let mut commands = 0;
     for step in &steps {
         let (script, programs) = match step {
@@ -137,10 +138,7 @@ fn follow(page: &Path) -> usize {
         symlink(folder.path().join(programs).join("host"), host).unwrap();
         // The scripts of CI have their own tests in being run: here they have to be there.
         let script = match programs {
-            "slow" => regex::Regex::new(r"\.ci/(\w+)( --[\w-]+)*")
-                .unwrap()
-                .replace_all(script, "test -x .ci/$1")
-                .replace("git diff", "git --version #"),
+            "slow" => scripts.replace_all(script, "test -x .ci/$1").replace("git diff", "git --version #"),
             _ => script.clone(),
         };
         let path = format!("{}:{}", folder.path().join(programs).display(), std::env::var("PATH").unwrap());
