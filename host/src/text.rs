@@ -46,6 +46,15 @@ impl Write for PlainErrors {
     }
 }
 
+/// A word as a shell reads it: quoted where it has to be.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Columns of text, each as wide as its widest cell; the first left, the others right.
 pub(crate) fn columns(header: &[String], rows: &[Vec<String>]) -> String {
     let width = |i: usize| {

@@ -80,6 +80,14 @@ pub enum Command {
     Tell(TellArguments),
     /// Show how far the trials of a run are, and which points are under way.
     Status(StatusArguments),
+    /// Take the trials of a run out of the queue of a cluster.
+    ///
+    /// Nothing that is recorded is lost: `host run --resume DIR` goes on, here or on the cluster.
+    Cancel {
+        /// The folder of a run: results/NAME/ID.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Check a manifest and list its trials, without running anything.
     Plan {
         /// What to plan.
@@ -235,7 +243,17 @@ pub struct TrialArguments {
     /// The run's folder.
     pub folder: PathBuf,
     /// The trial's name.
-    pub id: String,
+    #[arg(required_unless_present = "tasks")]
+    pub id: Option<String>,
+    /// The list of tasks that a run was submitted with, a line each: run the trials of one, one after the other.
+    #[arg(long, value_name = "FILE", conflicts_with = "id", requires = "task")]
+    pub tasks: Option<PathBuf>,
+    /// Which task of the list, from 0.
+    #[arg(long, value_name = "N", requires = "tasks")]
+    pub task: Option<usize>,
+    /// A folder of this machine for saved states; a `$NAME` at its beginning is a variable of the environment.
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
@@ -349,12 +367,31 @@ pub struct RunArguments {
     /// How many trials at a time [default: one for each core].
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<std::num::NonZeroUsize>,
+    /// Who runs trials: `local` (processes of this machine), `slurm` (job arrays) or `none` (the folder is made, and others run
+    /// `host trial DIR NAME`). host/CLUSTERS.md says how.
+    #[arg(long, value_name = "EXECUTOR", value_enum, default_value_t, hide_possible_values = true)]
+    pub executor: ExecutorKind,
+    /// A file with settings for --executor slurm: partition, account, time, memory [default: `cluster` of the manifest].
+    #[arg(long, value_name = "FILE")]
+    pub cluster: Option<PathBuf>,
+    /// Submit, and do not wait; `host status` shows how far it is.
+    #[arg(long)]
+    pub detach: bool,
     /// Run trials in this process, one after the other, for debugging.
     #[arg(long, conflicts_with = "jobs")]
     pub in_process: bool,
     /// No progress, only the results.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Who runs trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExecutorKind {
+    #[default]
+    Local,
+    Slurm,
+    None,
 }
 
 /// What to report, and where to.

@@ -1,6 +1,7 @@
 //! One file a command: from its arguments to what a person sees and the exit code.
 
 mod ask;
+mod cancel;
 mod completions;
 mod doctor;
 mod export;
@@ -53,6 +54,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Ask(arguments) => ask::ask(&arguments),
         Command::Tell(arguments) => tell::tell(&arguments),
         Command::Status(arguments) => status::status(&arguments),
+        Command::Cancel { folder } => cancel::cancel(&folder),
         Command::Plan { manifest, json } => printed(plan::plan(&manifest, json)),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),

@@ -7,18 +7,25 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Logs, make_plan, print, refuse, tell_broken};
-use crate::cli::RunArguments;
+use crate::cli::{ExecutorKind, RunArguments};
 use crate::diagnostic::{Diagnostic, LogFormat};
+use crate::manifest::keys::cluster::Cluster;
+use crate::plan::Plan;
 use crate::plugins::PluginArguments;
+use crate::plugins::locate::PATH_VARIABLE;
 use crate::record::{PLAN, Place, Programs};
 use crate::report::{self, HowFar, Live};
 use crate::run::progress::{Onlooker, Progress};
-use crate::run::{self, Children, Executor, Failures, InProcess, Outcome};
-use crate::text::say;
+use crate::run::slurm::{Slurm, TaskArguments};
+use crate::run::{self, Children, Executor, Failures, InProcess, Nobody, Outcome};
+use crate::text::{say, shell_word};
 
 pub(super) fn run(arguments: &RunArguments, logs: Logs) -> ExitCode {
     match try_run(arguments, logs) {
-        Ok(outcome) => finish(&outcome, logs.format),
+        Ok(outcome) => match &outcome.left {
+            Some(left) => say_left(arguments, &outcome.folder, left, logs.format),
+            None => finish(&outcome, logs.format),
+        },
         Err(diagnostics) => refuse(&diagnostics),
     }
 }
@@ -29,7 +36,7 @@ fn try_run(arguments: &RunArguments, logs: Logs) -> Result<Outcome, Vec<Diagnost
     let mut progress = Progress::new(arguments.quiet, logs.format).watched_by(Box::new(Page(None)));
     let (plugins, allow_changed) = (&arguments.changes.plugins, arguments.allow_changed_plugins);
     let programs = Programs { plugins, allow_changed, patience: Duration::ZERO };
-    let executor = executor(arguments, logs.verbose);
+    let executor = executor(arguments, &plan, logs.verbose)?;
     let to_go_on = |folder: &Path| resume_command(folder, arguments);
     let outcome = run::run(&plan, &place, &programs, executor.as_ref(), &to_go_on, &mut progress);
     outcome.map_err(|diagnostic| vec![diagnostic])
@@ -66,21 +73,65 @@ impl Onlooker for Page {
     }
 }
 
-fn executor(arguments: &RunArguments, verbose: u8) -> Box<dyn Executor> {
+fn executor(
+    arguments: &RunArguments,
+    plan: &Plan,
+    verbose: u8,
+) -> Result<Box<dyn Executor>, Vec<Diagnostic>> {
     let plugins = arguments.changes.plugins.absolute();
     let (allow_changed_plugins, fail_fast) = (arguments.allow_changed_plugins, arguments.fail_fast);
+    let slurm = arguments.executor == ExecutorKind::Slurm;
+    let wrong =
+        [("--cluster", arguments.cluster.is_some() && !slurm), ("--detach", arguments.detach && !slurm)];
+    if let Some((name, _)) = wrong.iter().find(|(_, wrong)| *wrong) {
+        return Err(vec![Diagnostic::new(format!("`{name}` needs `--executor slurm`"))]);
+    }
+    if arguments.in_process && arguments.executor != ExecutorKind::Local {
+        return Err(vec![
+            Diagnostic::new("`--in-process` stands beside `--executor`").hint("leave one of them out"),
+        ]);
+    }
+    if arguments.executor == ExecutorKind::None {
+        return Ok(Box::new(Nobody));
+    }
     if arguments.in_process {
-        return Box::new(InProcess { plugins, allow_changed_plugins, fail_fast });
+        return Ok(Box::new(InProcess { plugins, allow_changed_plugins, fail_fast }));
+    }
+    if slurm {
+        let settings = arguments.cluster.as_deref().map(Cluster::open).transpose()?;
+        let limits = arguments.limits.limits();
+        return Ok(Box::new(Slurm {
+            settings: settings.or_else(|| plan.cluster.clone()),
+            concurrency: arguments.jobs.map(Into::into),
+            detach: arguments.detach,
+            fail_fast,
+            arguments: TaskArguments {
+                plugins,
+                allow_changed_plugins,
+                patience: limits.patience.as_secs_f64(),
+                step_timeout: limits.step_timeout.map(|limit| limit.as_secs_f64()),
+                verbose,
+                environment: carried(),
+            },
+        }));
     }
     let cores = std::thread::available_parallelism();
-    Box::new(Children {
+    Ok(Box::new(Children {
         jobs: arguments.jobs.or(cores.ok()).map_or(1, Into::into),
         fail_fast,
         limits: arguments.limits.limits(),
         plugins,
         allow_changed_plugins,
         verbose,
-    })
+        scratch: None,
+    }))
+}
+
+/// What finds plugins here finds them on a node, and what says more here says more there.
+fn carried() -> Vec<(&'static str, String)> {
+    let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    let names = [PATH_VARIABLE, "HOST_LOG"].into_iter().filter(set);
+    names.filter_map(|name| Some((name, std::env::var(name).ok()?))).collect()
 }
 
 /// Says how the run ended, and makes its report.
@@ -109,6 +160,19 @@ fn finish(outcome: &Outcome, format: LogFormat) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says what was left in the queue, and how to follow it.
+fn say_left(arguments: &RunArguments, folder: &Path, left: &str, format: LogFormat) -> ExitCode {
+    match format {
+        LogFormat::Json => say(json!({ "progress": "submitted", "words": left })),
+        LogFormat::Text => {
+            let command = resume_command(folder, arguments);
+            let what = if arguments.executor == ExecutorKind::None { "To go on here: " } else { "" };
+            say(format!("{left}.\n  {what}{command}"));
+        }
+    }
+    print(&folder.display().to_string())
 }
 
 /// The manifest, and the run's folder: with `--resume FOLDER` alone, both are that folder's.
@@ -161,11 +225,17 @@ pub(super) fn show_failures(failed: &Failures, format: LogFormat) {
     }
 }
 
-/// The command that goes on with this run.
+/// The command that goes on with this run; of one on a cluster, also those to look at it and to cancel it.
 fn resume_command(folder: &Path, arguments: &RunArguments) -> String {
     let folder = folder.display().to_string();
-    let begin = ["host", "run", "--resume", &folder];
-    command(&begin, &arguments.changes.plugins, arguments.allow_changed_plugins)
+    let (plugins, allow_changed) = (&arguments.changes.plugins, arguments.allow_changed_plugins);
+    if arguments.executor != ExecutorKind::Slurm {
+        return command(&["host", "run", "--resume", &folder], plugins, allow_changed);
+    }
+    let resume =
+        command(&["host", "run", "--resume", &folder, "--executor", "slurm"], plugins, allow_changed);
+    let folder = shell_word(&folder);
+    format!("To look:   host status {folder}\n  To wait:   {resume}\n  To cancel: host cancel {folder}")
 }
 
 /// A command line, with where plugins come from.
@@ -176,8 +246,5 @@ pub(super) fn command(begin: &[&str], plugins: &PluginArguments, allow_changed: 
     }
     words.extend(allow_changed.then(|| "--allow-changed-plugins".to_owned()));
     words.extend(plugins.allow_insecure.then(|| "--allow-insecure-plugins".to_owned()));
-    let plain = |word: &str| word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@".contains(c));
-    let quoted =
-        |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', r"'\''")) };
-    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }

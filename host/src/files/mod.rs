@@ -349,5 +349,16 @@ pub(crate) fn last_line(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// The last bytes of a file, this many at most.
+pub(crate) fn end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = open(path, Access::Read)?;
+    let start = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    // A file that somebody writes to may have grown since.
+    Read::by_ref(&mut file).take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests;

@@ -51,6 +51,8 @@ pub enum PlanError {
     Penalty { l1: f64, bits: usize },
     #[error("`initial.points` cannot be swept")]
     SweptPoints,
+    #[error("`cluster` cannot be swept")]
+    SweptCluster,
     #[error("{initial} initial points in a space of {points}")]
     SmallSpace { initial: usize, points: usize },
 }
@@ -96,6 +98,8 @@ impl From<PlanError> for Diagnostic {
             PlanError::SweptPoints => diagnostic
                 .because("a run keeps one table of points beside its plan")
                 .hint("run an experiment for each table; `host report` puts them beside each other"),
+            PlanError::SweptCluster => diagnostic
+                .because("it says where trials are run, and nothing that they compute depends on it"),
             PlanError::TooMany { .. } => {
                 diagnostic.hint("fewer seeds or sweep values, in several experiments")
             }

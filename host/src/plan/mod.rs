@@ -35,6 +35,7 @@ use self::shared::{Cell, cells};
 use self::sweep::{MOST_TRIALS, SweepPoint, sweep_points};
 use crate::diagnostic::Diagnostic;
 use crate::feasible::Sampler;
+use crate::manifest::keys::cluster::Cluster;
 use crate::manifest::keys::initial::Initial;
 use crate::manifest::keys::sweep::Axis;
 use crate::manifest::overrides::Overrides;
@@ -64,6 +65,8 @@ pub struct Plan {
     pub plugin_directories: Vec<PathBuf>,
     /// What the paths in plugins' options start from, where there are any; absolute.
     pub folder: Option<PathBuf>,
+    /// How a cluster runs it, where the manifest says so: no part of what is computed, nor of the hash.
+    pub cluster: Option<Cluster>,
 }
 
 /// One trial: a method, a point of the sweep and a seed.
@@ -174,6 +177,10 @@ pub fn plan(
         let path = KeyPath::root().join("sweep").join(&axis.path);
         diagnostics.push(places.diagnostic(&Mistake::at(&path, PlanError::SweptPoints), None));
     }
+    if let Some(axis) = axes.iter().find(|axis| KeyPath::root().join("cluster").contains(&axis.path)) {
+        let path = KeyPath::root().join("sweep").join(&axis.path);
+        diagnostics.push(places.diagnostic(&Mistake::at_key(&path, PlanError::SweptCluster), None));
+    }
     let count = points.total();
     for point in points {
         let mut mistakes = Vec::new();
@@ -215,6 +222,7 @@ pub fn plan(
                 plugins,
                 plugin_directories: directories,
                 folder,
+                cluster: first.cluster.clone(),
             })
         }
         _ => Err(diagnostics),
@@ -286,6 +294,7 @@ mod tests {
             plugins: Plugins::new(Folders::default(), std::path::Path::new("")),
             plugin_directories: vec![],
             folder: None,
+            cluster: None,
         }
     }
 

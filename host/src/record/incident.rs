@@ -74,6 +74,11 @@ pub fn read(folder: &Path) -> Vec<Incident> {
     parse_lines(&files::read(&folder.join(INCIDENTS)).unwrap_or_default()).collect()
 }
 
+/// When the last one was added, by the clock of the file system.
+pub(super) fn last_added(folder: &Path) -> Option<std::time::SystemTime> {
+    folder.join(INCIDENTS).metadata().and_then(|file| file.modified()).ok()
+}
+
 /// How each try of an evaluation ended that ended with the process. Where somebody else killed it, it was no try.
 pub fn deaths(incidents: &[Incident], evaluation: usize) -> impl Iterator<Item = Outcome> {
     incidents.iter().filter_map(move |incident| match incident {

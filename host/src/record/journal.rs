@@ -180,6 +180,19 @@ pub fn finished(folder: &Path) -> Option<Finished> {
     }
 }
 
+/// How many evaluations the trial in this folder has made, and the best total of them; `None` before the first. Only the
+/// end of the journal is read, which may be on a slow disk and looked at often.
+pub fn reached(folder: &Path) -> Option<(usize, Option<f64>)> {
+    let end = files::end(&folder.join(JOURNAL), 1 << 15).ok()?;
+    let lines = end.split_inclusive(|&byte| byte == b'\n').rev();
+    lines.filter(|line| line.ends_with(b"\n")).find_map(|line| {
+        match Event::parse(std::str::from_utf8(line).ok()?.trim_end()) {
+            Ok(Event::Evaluated(evaluated)) => Some((evaluated.evaluation, evaluated.best)),
+            _ => None,
+        }
+    })
+}
+
 /// The point whose evaluation the journal in this folder ends with, under way.
 pub fn under_way(folder: &Path) -> Option<plugin_api::Point> {
     let last = files::last_line(&folder.join(JOURNAL)).ok().flatten()?;

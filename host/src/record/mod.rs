@@ -2,6 +2,7 @@
 
 pub mod asked;
 mod chain;
+pub mod cluster;
 pub mod event;
 mod extend;
 mod folder;
@@ -25,14 +26,14 @@ mod trial_files;
 pub use self::chain::{Broken, Chain};
 pub use self::folder::{Place, Programs, prepare};
 pub use self::identity::{Identity, PluginFile};
-pub use self::journal::{Journal, finished, is_finished, under_way};
+pub use self::journal::{Journal, finished, is_finished, reached, under_way};
 pub use self::lock::{Lock, try_folder};
 pub use self::repeats::Repeats;
 pub use self::round::RoundFile;
 pub use self::run_folder::RunFolder;
 pub use self::spaces::Spaces;
 pub use self::step::Step;
-pub use self::timing::{Timed, TimingFile};
+pub use self::timing::{Timed, TimingFile, seconds};
 pub use self::trial_file::{read_trial, write_trials};
 pub use self::trial_files::{Evaluation, TrialFiles};
 

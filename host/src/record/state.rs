@@ -5,7 +5,7 @@
 //! replayed.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,31 @@ impl State {
     }
 }
 
+/// Where the state of a trial is kept on the node that runs it: a folder of this user's in `scratch`, that nobody else can write
+/// to, named for the trial's own. It is made where it is not there.
+pub fn on_scratch(scratch: &Path, trial: &Path) -> io::Result<PathBuf> {
+    let name = hex(&Sha256::digest(trial.as_os_str().as_encoded_bytes()));
+    let folder = scratch.join(format!("host-{}", &name[..16]));
+    std::fs::create_dir_all(scratch)?;
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let found = std::fs::symlink_metadata(&folder)?;
+        if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o022 != 0
+        {
+            return Err(io::Error::other(format!("others may write to {}", folder.display())));
+        }
+    }
+    Ok(folder)
+}
+
 /// Says when to save: so seldom that it takes a twentieth of the time at most.
 pub struct Pace {
     last: Instant,
@@ -116,6 +141,19 @@ mod tests {
 
     fn state() -> State {
         State { evaluations: 7, journal: "abc".to_owned(), bytes: (0..=255).collect() }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn scratch_is_this_users_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = tempfile::tempdir().unwrap();
+        let of = |trial: &str| on_scratch(&scratch.path().join("deep"), Path::new(trial));
+        let folder = of("/data/x/trials/a-seed1").unwrap();
+        assert_eq!(of("/data/x/trials/a-seed1").unwrap(), folder);
+        assert_ne!(of("/data/y/trials/a-seed1").unwrap(), folder, "another run's");
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(of("/data/x/trials/a-seed1").is_err());
     }
 
     #[test]

@@ -114,6 +114,11 @@ impl TimingFile {
     }
 }
 
+/// How long a trial's steps took together; of one that has not finished, so far.
+pub fn seconds(folder: &Path) -> f64 {
+    read(folder).iter().map(|timed| timed.seconds).sum()
+}
+
 /// The times in a trial's folder.
 pub(super) fn read(folder: &Path) -> Vec<Timed> {
     match files::read(&folder.join(TIMING)) {

@@ -25,7 +25,13 @@ use crate::trial::{OpenTrial, Workers};
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Runs one trial, attached to the process that started this one.
-pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool) -> ExitCode {
+pub fn child(
+    folder: &Path,
+    id: &TrialId,
+    plugins: &PluginArguments,
+    trust: bool,
+    scratch: Option<&Path>,
+) -> ExitCode {
     wake_without_parent();
     let words = Arc::new(Words::take_over());
     let stop = Arc::new(AtomicBool::new(false));
@@ -33,7 +39,8 @@ pub fn child(folder: &Path, id: &TrialId, plugins: &PluginArguments, trust: bool
         words.say(&Message::Failed { reason: format!("the system has no thread left: {error}") });
         return 1.into();
     }
-    let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|mut trial| {
+    let ended = OpenTrial::open(folder, id, plugins, trust).map_err(failure).and_then(|trial| {
+        let mut trial = trial.with_scratch(scratch);
         limit_memory(trial.keys().evaluation.memory).map_err(TrialFailure::Failed)?;
         let (batch, timeout) = (trial.keys().budget.batch, trial.keys().evaluation.limit());
         let pool = || Box::new(Pool::new(trial.folder().to_owned(), timeout)) as Box<dyn Workers>;

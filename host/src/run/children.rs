@@ -1,7 +1,7 @@
 //! Trials as child processes, as many at a time as there are cores.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ pub struct Children {
     pub allow_changed_plugins: bool,
     /// How much the trials' processes say of what they do: as often as `-v` was given.
     pub verbose: u8,
+    /// A folder of this node for what only helps trials to go on.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Executor for Children {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::progress::Progress;
+use super::slurm::refuse_queued;
 use super::stop::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::Settings;
@@ -22,6 +23,16 @@ pub trait Executor {
         stop: &Stop,
         progress: &mut Progress,
     ) -> Result<Ended, Diagnostic>;
+
+    /// Whether trials go on where this process is stopped.
+    fn leaves_trials(&self) -> bool {
+        false
+    }
+
+    /// Refuses to run trials of a folder that others have.
+    fn check(&self, folder: &Path) -> Result<(), Diagnostic> {
+        refuse_queued(folder)
+    }
 }
 
 /// A trial to be run.
@@ -45,6 +56,8 @@ pub struct Ended {
     pub failed: Failures,
     /// Whether trials are left because somebody asked to stop, or one failed and none was to go on after that.
     pub stopped: bool,
+    /// What is left to others, in words, where nobody is to wait for it.
+    pub left: Option<String>,
 }
 
 /// Trials that failed, with the reason.

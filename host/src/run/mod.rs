@@ -7,9 +7,11 @@ mod executor;
 pub mod guard;
 mod in_process;
 mod lines;
+mod nobody;
 mod processes;
 pub mod progress;
 mod protocol;
+pub mod slurm;
 mod stop;
 mod supervise;
 mod waiting;
@@ -24,6 +26,7 @@ pub use self::children::Children;
 pub use self::death::Exit;
 pub use self::executor::{Ended, Executor, Failures, Job, TrialFailure};
 pub use self::in_process::InProcess;
+pub use self::nobody::Nobody;
 pub use self::processes::end_with_parent;
 pub use self::stop::Stop;
 pub use self::supervise::Limits;
@@ -45,6 +48,8 @@ pub struct Outcome {
     pub stopped: bool,
     /// How many trials ended before their budget was spent, because every point had been seen.
     pub exhausted: usize,
+    /// What is left to others, in words, where nobody is to wait for it.
+    pub left: Option<String>,
     /// When its trials began.
     pub begun: Instant,
 }
@@ -60,6 +65,7 @@ pub fn run(
 ) -> Result<Outcome, Diagnostic> {
     let (folder, _lock) = prepare(plan, place, programs)?;
     let folder = absolute(&folder)?;
+    executor.check(&folder)?;
     let job = |trial: crate::plan::Trial<'_>| {
         Job::new(trial.id(), trial.setting.evaluations(), &trial.setting.keys)
     };
@@ -73,9 +79,9 @@ pub fn run(
     if !open.is_empty() {
         progress.begin_in(&folder);
     }
-    let Ended { failed, stopped } = execute(executor, &folder, open, &to_go_on(&folder), progress)?;
+    let Ended { failed, stopped, left } = execute(executor, &folder, open, &to_go_on(&folder), progress)?;
     let exhausted = jobs.iter().filter(|job| is_exhausted(&folder, job)).count();
-    Ok(Outcome { folder, failed, stopped, exhausted, begun })
+    Ok(Outcome { folder, failed, stopped, exhausted, left, begun })
 }
 
 /// Whether a trial has ended before its budget was spent.
@@ -84,24 +90,27 @@ fn is_exhausted(folder: &Path, job: &Job) -> bool {
     ended.is_some_and(|ended| ended.evaluations < job.evaluations)
 }
 
-/// Runs one trial of a run's folder as a run would: what a job array of a cluster does, many at a time.
-pub fn run_one(
+/// Runs trials of a run's folder as a run would, one after the other: what a task of a cluster's job array does.
+pub fn run_some(
     folder: &Path,
-    id: &TrialId,
+    ids: &[TrialId],
     executor: &dyn Executor,
     to_go_on: &str,
     progress: &mut Progress,
 ) -> Result<Outcome, Diagnostic> {
-    let trial = read_trial(folder, id).map_err(|error: RecordError| {
-        Diagnostic::new(format!("no trial `{id}` in {}", folder.display())).because(error)
-    })?;
-    let evaluations = trial.evaluations();
-    let job = Job::new(trial.id, evaluations, &trial.keys);
+    let job = |id: &TrialId| {
+        let trial = read_trial(folder, id).map_err(|error: RecordError| {
+            Diagnostic::new(format!("no trial `{id}` in {}", folder.display())).because(error)
+        })?;
+        let evaluations = trial.evaluations();
+        Ok(Job::new(trial.id, evaluations, &trial.keys))
+    };
+    let jobs: Vec<Job> = ids.iter().map(job).collect::<Result<_, Diagnostic>>()?;
     let begun = Instant::now();
-    progress.begin(std::slice::from_ref(&job), std::slice::from_ref(&job));
+    progress.begin(&jobs, &jobs);
     let folder = absolute(folder)?;
-    let Ended { failed, stopped } = execute(executor, &folder, vec![job], to_go_on, progress)?;
-    Ok(Outcome { folder, failed, stopped, exhausted: 0, begun })
+    let Ended { failed, stopped, left } = execute(executor, &folder, jobs, to_go_on, progress)?;
+    Ok(Outcome { folder, failed, stopped, exhausted: 0, left, begun })
 }
 
 /// Runs trials until they have ended, or somebody asks to stop and is told how to go on.
@@ -112,12 +121,12 @@ fn execute(
     to_go_on: &str,
     progress: &mut Progress,
 ) -> Result<Ended, Diagnostic> {
-    let stop = Stop::on_request(progress.waiting(), to_go_on)?;
+    let stop = Stop::on_request(progress.waiting(), to_go_on, executor.leaves_trials())?;
     let ended = executor.execute(folder, jobs, &stop, progress)?;
     stop.is_over();
     progress.end();
     if ended.stopped {
-        progress.waiting().say_stopped(to_go_on);
+        progress.waiting().say_stopped(to_go_on, executor.leaves_trials() && stop.asked());
     }
     Ok(ended)
 }

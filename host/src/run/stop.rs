@@ -24,14 +24,20 @@ pub struct Stop {
     waiting: Waiting,
     /// The command that goes on with what is stopped.
     to_go_on: Arc<str>,
+    /// Whether trials go on without this process.
+    leaves_trials: bool,
 }
 
 impl Stop {
-    /// Raised by Ctrl-C, and by SIGTERM; by a second one, or a while after SIGTERM, trials end at once.
+    /// Raised by Ctrl-C, by SIGUSR1, and by SIGTERM; by a second one, or a while after SIGTERM, trials end at once.
     /// What is being waited for, and how to go on, is said at once.
-    pub(super) fn on_request(waiting: Waiting, to_go_on: &str) -> Result<Self, Diagnostic> {
+    pub(super) fn on_request(
+        waiting: Waiting,
+        to_go_on: &str,
+        leaves_trials: bool,
+    ) -> Result<Self, Diagnostic> {
         let (asked, at_once, over) = <(Arc<AtomicBool>, Arc<AtomicBool>, Arc<AtomicBool>)>::default();
-        let stop = Self { asked, at_once, over, waiting, to_go_on: to_go_on.into() };
+        let stop = Self { asked, at_once, over, waiting, to_go_on: to_go_on.into(), leaves_trials };
         stop.listen().map_err(|error| Diagnostic::new("Ctrl-C cannot be listened for").because(error))?;
         Ok(stop)
     }
@@ -63,8 +69,9 @@ impl Stop {
 
     #[cfg(unix)]
     fn listen(&self) -> std::io::Result<()> {
-        use signal_hook::consts::{SIGINT, SIGTERM};
-        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+        // A scheduler sends SIGUSR1 some time before it ends a task, where it is asked to.
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
         let stop = self.clone();
         super::thread(move || {
             for signal in signals.forever() {
@@ -92,6 +99,10 @@ impl Stop {
         if self.asked.swap(true, Ordering::Relaxed) {
             self.waiting.say_now();
             self.hurry();
+            return;
+        }
+        // Nothing is under way here, and there is nothing to wait for.
+        if self.leaves_trials {
             return;
         }
         self.waiting.say_waiting(termination.then_some(PATIENCE));
@@ -123,7 +134,7 @@ impl Stop {
     /// Ends this process, whatever it is in the middle of, with all that it has started.
     fn leave(&self) -> ! {
         if !self.over.load(Ordering::Relaxed) {
-            self.waiting.say_stopped(&self.to_go_on);
+            self.waiting.say_stopped(&self.to_go_on, self.leaves_trials);
         }
         end_descendants(&|_| false);
         std::process::exit(1)

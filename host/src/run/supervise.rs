@@ -234,6 +234,9 @@ impl Supervisor<'_> {
         if self.children.allow_changed_plugins {
             command.arg("--allow-changed-plugins");
         }
+        if let Some(scratch) = &self.children.scratch {
+            command.arg("--scratch").arg(scratch);
+        }
         command.args((0..self.children.verbose).map(|_| "-v"));
         // A group of its own: what a plugin starts can be ended with it, and Ctrl-C is for the host alone.
         #[cfg(unix)]

@@ -83,9 +83,12 @@ impl Waiting {
     }
 
     /// Says how to go on.
-    pub(super) fn say_stopped(&self, to_go_on: &str) {
+    pub(super) fn say_stopped(&self, to_go_on: &str, leaves_trials: bool) {
         let words = match self.format {
             LogFormat::Json => json!({ "progress": "stopped", "to_go_on": to_go_on }).to_string(),
+            LogFormat::Text if leaves_trials => {
+                format!("stopped waiting; what is in the queue goes on.\n  {to_go_on}")
+            }
             LogFormat::Text => format!("stopped; every finished evaluation is kept. To go on:\n  {to_go_on}"),
         };
         self.say(&words);

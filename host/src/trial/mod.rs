@@ -41,6 +41,7 @@ use crate::plan::{ResolvedTrial, Seeds, Spec, TrialId, TurnPlan, constrained};
 use crate::plugins::locate::Folders;
 use crate::plugins::{PluginArguments, Plugins};
 use crate::record::event::{Event, Finished, Started};
+use crate::record::state::on_scratch;
 use crate::record::{FORMAT, Identity, Journal, RecordError, Repeats, Step, TRIALS, incident, read_trial};
 
 /// Why a trial ended before its budget was spent.
@@ -132,6 +133,8 @@ pub struct OpenTrial {
     plugins: Plugins,
     folder: PathBuf,
     trust: bool,
+    /// A folder of this node for what only helps to go on.
+    scratch: Option<PathBuf>,
 }
 
 impl OpenTrial {
@@ -159,7 +162,16 @@ impl OpenTrial {
         }
         let trust = check_identity(run, &trial, &plugins, trust)?;
         let folder = run.join(TRIALS).join(id.to_string());
-        Ok(Self { trial, plugins, folder, trust })
+        Ok(Self { trial, plugins, folder, trust, scratch: None })
+    }
+
+    /// The same with saved states in a folder of this node; beside the journal where that cannot be.
+    pub fn with_scratch(self, scratch: Option<&Path>) -> Self {
+        let made = scratch.and_then(|scratch| {
+            let made = on_scratch(scratch, &self.folder);
+            made.map_err(|error| tracing::warn!("no scratch in {}: {error}", scratch.display())).ok()
+        });
+        Self { scratch: made, ..self }
     }
 
     /// Where it is recorded.
@@ -187,7 +199,8 @@ impl OpenTrial {
         let started = Event::Started(self.started(&parts, false));
         let journal = self.open_journal(false)?;
         let encoder = &self.trial.encoder.name;
-        let mut recording = Recording::new(&self.folder, journal, stop, listener, encoder);
+        let recording = Recording::new(&self.folder, journal, stop, listener, encoder);
+        let mut recording = recording.with_scratch(self.scratch.clone());
         recording.record(started)?;
         let mut known = Known { incidents: incident::read(&self.folder), ..Known::default() };
         if let Some(state) = recording.saved_state() {

@@ -28,6 +28,8 @@ pub trait Listener {
 
 pub(super) struct Recording<'a> {
     folder: PathBuf,
+    /// Where states are saved, where that is not `folder`.
+    scratch: Option<PathBuf>,
     journal: Journal,
     round: RoundFile,
     timing: TimingFile,
@@ -51,13 +53,20 @@ impl<'a> Recording<'a> {
         let (timing, asked) = (TimingFile::open(folder), AskedFiles::new(folder));
         let between = format!("between two steps, in the encoder `{encoder}`");
         let (folder, round, pace) = (folder.to_owned(), RoundFile::open(folder), Pace::new());
-        Self { folder, journal, round, timing, asked, pace, stop, listener, between }
+        Self { folder, scratch: None, journal, round, timing, asked, pace, stop, listener, between }
     }
 
-    /// The saved state, where it belongs to this journal.
+    /// The same with states saved elsewhere.
+    pub(super) fn with_scratch(self, scratch: Option<PathBuf>) -> Self {
+        Self { scratch, ..self }
+    }
+
+    /// The saved state, where it belongs to this journal: the one on scratch, or what others left beside the journal.
     pub(super) fn saved_state(&self) -> Option<State> {
-        let state = State::read(&self.folder)?;
-        (self.journal.hash_after(state.evaluations)? == state.journal).then_some(state)
+        let belongs =
+            |state: &State| self.journal.hash_after(state.evaluations) == Some(state.journal.as_str());
+        let places = self.scratch.iter().chain([&self.folder]);
+        places.filter_map(|folder| State::read(folder)).find(belongs)
     }
 
     /// The saved state, where it belongs to any place in this journal; and how many events stand before that place.
@@ -72,8 +81,9 @@ impl<'a> Recording<'a> {
         match saved {
             Ok(Some(bytes)) => {
                 let state = State { evaluations, journal: self.journal.hash().to_owned(), bytes };
-                if let Err(error) = state.write(&self.folder) {
-                    tracing::warn!("cannot save the state in {}: {error}", self.folder.display());
+                let folder = self.scratch.as_ref().unwrap_or(&self.folder);
+                if let Err(error) = state.write(folder) {
+                    tracing::warn!("cannot save the state in {}: {error}", folder.display());
                 }
             }
             Ok(None) => {}
@@ -99,7 +109,12 @@ impl Recorder for Recording<'_> {
         self.journal.record(&event)?;
         match &event {
             Event::Evaluated(evaluated) => self.round.settle(evaluated.evaluation),
-            Event::Finished(_) => self.round.remove(),
+            Event::Finished(_) => {
+                self.round.remove();
+                if let Some(scratch) = &self.scratch {
+                    let _ = std::fs::remove_dir_all(scratch);
+                }
+            }
             _ => {}
         }
         self.listener.happened(&event);

@@ -190,10 +190,11 @@ impl Key for Evaluation {
 }
 
 /// Milliseconds in each unit of time, the largest first.
-const TIMES: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
+pub(super) const TIMES: [(&str, u64); 5] =
+    [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 /// Bytes in each unit of size, the largest first.
-const SIZES: [(&str, u64); 9] = [
+pub(super) const SIZES: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
     ("TB", 1_000_000_000_000),
     ("GiB", 1 << 30),
@@ -206,14 +207,14 @@ const SIZES: [(&str, u64); 9] = [
 ];
 
 /// `30s` as a time; `None` for what is none, or none above 0 and below a thousand years.
-fn duration(text: &str) -> Option<Duration> {
+pub(super) fn duration(text: &str) -> Option<Duration> {
     // Whole milliseconds: what a plan writes is what it reads.
     let millis = with_unit(text, &TIMES).filter(|millis| (1.0..3.2e13).contains(millis))?;
     Some(Duration::from_millis(millis.round() as u64))
 }
 
 /// `512MB` as bytes.
-fn size(text: &str) -> Option<u64> {
+pub(super) fn size(text: &str) -> Option<u64> {
     let bytes = with_unit(text, &SIZES).filter(|bytes| (1.0..1e18).contains(bytes))?;
     Some(bytes.round() as u64)
 }
@@ -227,7 +228,7 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<f64> {
 }
 
 /// In the largest unit that leaves a whole number.
-fn in_units(amount: u128, units: &[(&str, u64)]) -> String {
+pub(super) fn in_units(amount: u128, units: &[(&str, u64)]) -> String {
     let (name, size) =
         units.iter().find(|(_, size)| amount.is_multiple_of((*size).into())).expect("1 divides all");
     format!("{}{name}", amount / u128::from(*size))

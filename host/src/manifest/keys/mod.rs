@@ -5,6 +5,7 @@
 
 pub mod benchmark;
 pub mod budget;
+pub mod cluster;
 pub mod constraints;
 pub mod encoder;
 pub mod evaluation;
@@ -141,6 +142,8 @@ manifest! {
         plugin_directories: Vec<String> = plugin_directories::PluginDirectories,
         /// What relative paths start from, as written; empty for the manifest's own folder.
         folder: String = folder::Folder,
+        /// How a cluster runs it; in no plan and no hash.
+        cluster: Option<cluster::Cluster> = cluster::Cluster,
     }
 }
 

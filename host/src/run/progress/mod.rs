@@ -26,6 +26,9 @@ const SELDOM: Duration = Duration::from_secs(10);
 /// How often the time left is computed again.
 const OFTEN: Duration = Duration::from_millis(500);
 
+/// A cluster runs more trials at a time than a terminal has lines.
+const MOST_BARS: usize = 16;
+
 /// How often the run's session is written down.
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -64,6 +67,8 @@ pub struct Progress {
     left: (Option<f64>, Option<Instant>),
     begun: Instant,
     last_line: Instant,
+    /// What else there is to know of what is waited for.
+    note: Option<String>,
 }
 
 #[derive(Default)]
@@ -110,6 +115,7 @@ impl Progress {
             left: (None, None),
             begun: now,
             last_line: now,
+            note: None,
         }
     }
 
@@ -151,7 +157,9 @@ impl Progress {
         self.running.insert(job.id.clone(), Running::default());
         self.waiting.turns_to(&job.id, None);
         self.estimate.begins(&job.id, job.evaluations, self.begun.elapsed().as_secs_f64());
-        if let Style::Bars { bars, trials, .. } = &mut self.style {
+        if let Style::Bars { bars, trials, .. } = &mut self.style
+            && trials.len() < MOST_BARS
+        {
             let bar = bars.add(ProgressBar::new(job.evaluations as u64));
             bar.set_style(style("  {prefix:<26} {bar:30} {pos}/{len} {msg}"));
             bar.set_prefix(job.id.to_string());
@@ -226,6 +234,11 @@ impl Progress {
         }
     }
 
+    /// What else there is to know of what is waited for.
+    pub(super) fn note(&mut self, note: String) {
+        self.note = Some(note);
+    }
+
     /// Time passes.
     pub(super) fn tick(&mut self) {
         self.show_all();
@@ -240,7 +253,11 @@ impl Progress {
             let seconds = self.begun.elapsed().as_secs_f64();
             let left = self.left().map(|left| format!(", about {} left", duration(left))).unwrap_or_default();
             let (done, trials) = (self.done, self.trials);
-            say(format!("{done}/{trials} trials, {made}/{all} evaluations, {}{left}", duration(seconds)));
+            let note = self.note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
+            say(format!(
+                "{done}/{trials} trials{note}, {made}/{all} evaluations, {}{left}",
+                duration(seconds)
+            ));
         }
     }
 
@@ -298,7 +315,9 @@ impl Progress {
             all.set_position(self.evaluations.0 as u64);
             // A thread of its own for this is one that may not be had.
             all.tick();
-            all.set_message(left.map(|left| format!(", about {} left", duration(left))).unwrap_or_default());
+            let note = self.note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
+            let left = left.map(|left| format!(", about {} left", duration(left))).unwrap_or_default();
+            all.set_message(note + &left);
         }
     }
 
@@ -333,6 +352,9 @@ impl Progress {
             "planned_evaluations": self.evaluations.1, "seconds": rounded(self.begun.elapsed().as_secs_f64()),
             "seconds_left": left.map(rounded), "running": running
         });
+        if let Some(note) = &self.note {
+            line["note"] = note.as_str().into();
+        }
         if let (Some(line), Json::Object(mut more)) = (line.as_object_mut(), more) {
             line.append(&mut more);
         }
