@@ -193,10 +193,15 @@ fn the_time_of_day_is_asked_in_one_place_and_for_people_alone() {
         });
         found.map(|path| path.display().to_string()).collect()
     };
-    // Beside the clock itself: which of several runs is the latest, where nobody has named one.
-    assert_eq!(with(&asks), ["clock.rs", "record/folder.rs"]);
-    // Names of folders, who holds a lock since when, when a session began, when a page was made.
-    assert_eq!(with(&uses), ["record/folder.rs", "record/lock.rs", "record/session.rs", "report/live.rs"]);
+    // Beside the clock itself: which of several runs is the latest, where nobody has named one; and whether a trial has failed
+    // since it was submitted to a cluster, for which the file system's clock is compared with itself.
+    let submitted = ["record/cluster.rs", "record/incident.rs"];
+    assert_eq!(with(&asks), ["clock.rs", submitted[0], "record/folder.rs", submitted[1]]);
+    // Names of folders, who holds a lock since when, when a session began, when a page was made, when an array was submitted and
+    // by which name it is found again.
+    let arrays = ["run/slurm/mod.rs", "run/slurm/submit.rs"];
+    let named = ["record/folder.rs", "record/lock.rs", "record/session.rs", "report/live.rs"];
+    assert_eq!(with(&uses), [&named[..], &arrays].concat());
     for plugin in sources(&workspace().join("plugins")) {
         let text = std::fs::read_to_string(workspace().join("plugins").join(&plugin)).unwrap();
         assert!(!text.contains("SystemTime"), "{}", plugin.display());

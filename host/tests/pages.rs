@@ -121,7 +121,7 @@ fn missing(page: &Path) -> Option<&'static str> {
 fn follow(page: &Path) -> usize {
     let text = std::fs::read_to_string(workspace().join(page)).unwrap();
     let (steps, folder) = (steps(&text), clone());
-    let scripts = regex::Regex::new(r"\.ci/(\w+)( --[\w-]+)*").unwrap();
+    let scripts = regex::Regex::new(r"\.ci/(\w+)[^#\n]*").unwrap();
     let mut commands = 0;
     for step in &steps {
         let (script, programs) = match step {
