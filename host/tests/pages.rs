@@ -138,7 +138,7 @@ fn follow(page: &Path) -> usize {
         symlink(folder.path().join(programs).join("host"), host).unwrap();
         // The scripts of CI have their own tests in being run: here they have to be there.
         let script = match programs {
-            "slow" => scripts.replace_all(script, "test -x .ci/$1").replace("git diff", "git --version #"),
+            "slow" => scripts.replace_all(script, "test -x .ci/$1 ").replace("git diff", "git --version #"),
             _ => script.clone(),
         };
         let path = format!("{}:{}", folder.path().join(programs).display(), std::env::var("PATH").unwrap());
