@@ -90,7 +90,7 @@ impl RoundFile {
         }
     }
 
-    /// The trial has ended.
+    /// The journal has all of the trial's results.
     pub fn remove(&mut self) {
         if self.path.exists() {
             let _ = std::fs::remove_file(&self.path);

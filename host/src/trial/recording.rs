@@ -106,11 +106,14 @@ impl Recording<'_> {
 
 impl Recorder for Recording<'_> {
     fn record(&mut self, event: Event) -> Result<(), TrialError> {
+        if matches!(event, Event::Finished(_)) {
+            // Before that line: nobody looks at a trial again that has it.
+            self.round.remove();
+        }
         self.journal.record(&event)?;
         match &event {
             Event::Evaluated(evaluated) => self.round.settle(evaluated.evaluation),
             Event::Finished(_) => {
-                self.round.remove();
                 if let Some(scratch) = &self.scratch {
                     let _ = std::fs::remove_dir_all(scratch);
                 }
