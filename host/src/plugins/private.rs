@@ -50,7 +50,7 @@ fn state(file: &File) -> io::Result<Option<State>> {
 fn sealed(file: File) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     {
-        use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+        use rustix::fs::{MemfdFlags, memfd_create};
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         // Systems before 6.3 do not know the word; some later ones want it.
         let made =
@@ -63,12 +63,27 @@ fn sealed(file: File) -> io::Result<File> {
                 file.rewind()?;
                 return Ok(file);
             }
-            let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-            fcntl_add_seals(&copy, seals)?;
+            seal(&copy)?;
             return Ok(copy);
         }
     }
     Ok(file)
+}
+
+/// The system is busy while it holds a page of the copy itself, as it does when it looks for memory to give back: it waits
+/// for a sixth of a second and gives up. Nobody else has the copy, so it can be asked again.
+#[cfg(target_os = "linux")]
+fn seal(copy: &File) -> io::Result<()> {
+    use rustix::fs::{SealFlags, fcntl_add_seals};
+    const TRIES: usize = 30;
+    let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    for _ in 1..TRIES {
+        match fcntl_add_seals(copy, seals) {
+            Err(rustix::io::Errno::BUSY) => std::thread::sleep(std::time::Duration::from_millis(20)),
+            sealed => return Ok(sealed?),
+        }
+    }
+    Ok(fcntl_add_seals(copy, seals)?)
 }
 
 /// The SHA-256 of a file's content.
