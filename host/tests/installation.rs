@@ -76,7 +76,7 @@ impl User {
         for folder in ["bin", "work"] {
             std::fs::create_dir(home.path().join(folder)).unwrap();
         }
-        std::fs::copy(env!("CARGO_BIN_EXE_host"), home.path().join("bin/host")).unwrap();
+        support::copy_host(&home.path().join("bin/host"));
         Self { home }
     }
 

@@ -111,7 +111,7 @@ fn another_version_of_the_program_is_refused_like_changed_plugins() {
 fn every_trial_runs_the_program_that_was_started_though_another_has_taken_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("host");
-    std::fs::copy(env!("CARGO_BIN_EXE_host"), &own).unwrap();
+    support::copy_host(&own);
     let run = Run::new();
     let manifest = folder.path().join("m.yaml");
     std::fs::write(&manifest, SMALLEST.to_owned() + "seeds: 12\n").unwrap();

@@ -27,6 +27,13 @@ pub(crate) fn program_folder() -> &'static Path {
     folder
 }
 
+/// Copies the host, to be started from there. `cp` does it: were the copy open for writing here while another test starts a
+/// program, that program would have it open too for a moment, and the copy could not be started.
+pub(crate) fn copy_host(to: &Path) {
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_host")).arg(to).status().unwrap();
+    assert!(copied.success());
+}
+
 /// The root of the workspace.
 pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("host is in the workspace").to_owned()
