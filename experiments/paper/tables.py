@@ -127,7 +127,7 @@ def p_text(p):
 
 def decimals(error):
     """As many as show two digits of the error, five at the most."""
-    return 3 if not error else min(5, max(0, 1 - math.floor(math.log10(error))))
+    return 3 if not error or math.isinf(error) else min(5, max(0, 1 - math.floor(math.log10(error))))
 
 
 def point_label(sweep):
@@ -200,6 +200,28 @@ def grid(runs):
         points = run.points()
         rows = [[point_label(ms[0]["sweep"])] + [value_cell(m, ms, False) for m in ms] for ms in points]
         lines += table([f"{label} ({run.seeds} seeds)"] + [f"`{m['method']}`" for m in points[0]], rows)
+    return lines
+
+
+def contests(runs):
+    """Pairs of methods at each point of a sweep: points are rows, pairs are columns.
+
+    Bold is where p < 0.05 after the correction for the column.
+    """
+    chosen = [PAIRS[i] for i in (0, 1, 2, 5, 7, 8)]
+    lines = []
+    for label, run in runs.items():
+        finals, points = run.finals(), run.points()
+        rows = [[point_label(methods[0]["sweep"])] for methods in points]
+        total = ["together"]
+        for a, b in chosen:
+            found = [compare(run, i, a, b, finals) for i in range(len(points))]
+            corrected = holm([p for _, _, p in found])
+            for row, (better, worse, _), p in zip(rows, found, corrected):
+                row.append(f"**{better} : {worse}**" if p < 0.05 else f"{better} : {worse}")
+            total.append(f"{sum(better for better, _, _ in found)} : {sum(worse for _, worse, _ in found)}")
+        header = [f"{label} ({run.seeds} seeds)"] + [f"`{a}` against `{b}`" for a, b in chosen]
+        lines += table(header, rows + [total])
     return lines
 
 
@@ -338,8 +360,8 @@ def af_values(runs):
 
 
 KINDS = {
-    "values": values, "pairs": pairs, "grid": grid, "afo": afo, "location": location, "moved": moved, "bits": bits,
-    "times": times, "af-values": af_values,
+    "values": values, "pairs": pairs, "grid": grid, "contests": contests, "afo": afo, "location": location, "moved": moved,
+    "bits": bits, "times": times, "af-values": af_values,
 }
 TABLE = re.compile(r"(<!-- ([a-z-]+) (\S.*?) -->\n)(.*?)(<!-- end -->)", re.S)
 FIGURE = re.compile(r"!\[[^]]+\]\(((?:[^)]*/)?figures/(paper-[a-z]+)-([a-z]+)-([a-z0-9-]+\.svg))\)")

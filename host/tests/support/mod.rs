@@ -12,7 +12,8 @@ use std::sync::{Mutex, Once, PoisonError};
 pub(crate) fn program_folder() -> &'static Path {
     static BUILT: Once = Once::new();
     let folder = Path::new(env!("CARGO_BIN_EXE_host")).parent().expect("a binary has a folder");
-    // `cargo test` builds no plugin's cdylib; this does, with the same profile, and once it is done costs little.
+    // `cargo test` builds no plugin's cdylib; this does, with the same profile, and once it is done costs little. A test is among
+    // the targets so that dependencies have the features that tests give them: otherwise everything would be built twice.
     BUILT.call_once(|| {
         let profile = match folder.file_name().and_then(|name| name.to_str()) {
             Some("debug") => "dev",
@@ -20,7 +21,8 @@ pub(crate) fn program_folder() -> &'static Path {
             None => panic!("no profile in {}", folder.display()),
         };
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--workspace", "--lib", "--profile", profile]).current_dir(workspace());
+        build.args(["build", "--workspace", "--lib", "--test", "architecture", "--profile", profile]);
+        build.current_dir(workspace());
         let built = build.stdin(Stdio::null()).output().expect("cargo runs");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     });
