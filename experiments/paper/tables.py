@@ -141,7 +141,7 @@ def point_label(sweep):
         elif isinstance(value, dict):
             words.append(f"{value['use']} {options.get('n', options.get('stages'))}")
         elif key == "relabel":
-            words.append("turned" if value else "own")
+            words.append("flipped" if value else "original")
         else:
             words.append(names.get(key, "n = {}").format(f"{value:g}"))
     return ", ".join(words)
@@ -251,7 +251,7 @@ def afo(runs):
 
 
 def location(runs):
-    """Final values with the objective's own bits and with turned ones, and the methods against each other."""
+    """Final values with the objective's original bits and with flipped ones, and the methods against each other."""
     contests = [("psr-authors", "certified"), ("default", "certified"), ("default", "psr-authors")]
     rows = []
     for run in runs.values():
@@ -262,50 +262,50 @@ def location(runs):
             cells = [value_cell(method, methods, True) for method in methods]
             cells += [f"{better} : {worse}, {p_text(next(corrected))}" for better, worse, _ in of_point]
             rows.append([point_label(methods[0]["sweep"])] + cells)
-    header = ["objective, labels"] + [f"`{method['method']}`" for method in points[0]]
+    header = ["objective, bits"] + [f"`{method['method']}`" for method in points[0]]
     return table(header + [f"`{a}` against `{b}`" for a, b in contests], rows)
 
 
 def moved(runs):
-    """Each method with the objective's own bits against the same method with turned ones."""
+    """Each method with the objective's original bits against the same method with flipped ones."""
     rows = []
     for run in runs.values():
         finals, points = run.finals(), run.points()
         methods = [method["method"] for method in points[0]]
-        own = [i for i, of_point in enumerate(points) if not of_point[0]["sweep"]["relabel"]]
+        original = [i for i, of_point in enumerate(points) if not of_point[0]["sweep"]["relabel"]]
         place = lambda i: {key: value for key, value in points[i][0]["sweep"].items() if key != "relabel"}
-        for i in own:
-            turned = next(j for j in range(len(points)) if j not in own and place(j) == place(i))
-            rows.append([point_label(place(i))] + [compare(run, i, m, m, finals, turned) for m in methods])
+        for i in original:
+            flipped = next(j for j in range(len(points)) if j not in original and place(j) == place(i))
+            rows.append([point_label(place(i))] + [compare(run, i, m, m, finals, flipped) for m in methods])
     corrected = iter(holm([p for row in rows for _, _, p in row[1:]]))
     for row in rows:
         row[1:] = [f"{better} : {worse}, {p_text(next(corrected))}" for better, worse, _ in row[1:]]
-    return table(["own bits better : worse than turned ones"] + [f"`{method}`" for method in methods], rows)
+    return table(["original bits better : worse than flipped ones"] + [f"`{method}`" for method in methods], rows)
 
 
 def seen_bits(journal):
     """The share of bits set in the answers to each problem, by solver; then the best total and the share at its point.
 
-    All as models and solvers see them: a bit that is turned over for them is told by an answer and the point made of it.
+    All as models and solvers see them: a bit that is flipped for them is told by an answer and the point made of it.
     """
     events = [json.loads(line) for line in journal.read_text().splitlines()]
-    problems, turned, best = [], None, None
+    problems, flipped, best = [], None, None
     for event, following in zip(events, events[1:]):
         if event["event"] == "proposed":
             answers = {answer["solver"].split("[")[0]: answer["bits"] for answer in event["answers"]}
             problems.append({solver: bits.count("1") / len(bits) for solver, bits in answers.items()})
-            if turned is None and event["choice"] == "answer":
+            if flipped is None and event["choice"] == "answer":
                 bits = event["answers"][0]["bits"]
-                turned = [int(bit) != level for bit, level in zip(bits, following["point"])]
+                flipped = [int(bit) != level for bit, level in zip(bits, following["point"])]
         elif event["event"] == "evaluating" and following["total"] == following["best"]:
             best = following["best"], event["point"]
     total, point = best
-    return problems, total, sum(level != turn for level, turn in zip(point, turned)) / len(point)
+    return problems, total, sum(level != turn for level, turn in zip(point, flipped)) / len(point)
 
 
 def bits(runs):
     """What the answers of PSR and the minima of the same problems look like, and the best points that any method found."""
-    agree, corner = (lambda share: max(share, 1 - share)), (lambda share: max(share, 1 - share) >= 0.85)
+    agree, uniform = (lambda share: max(share, 1 - share)), (lambda share: max(share, 1 - share) >= 0.85)
     rows = []
     for run in runs.values():
         problems, best = {}, {}
@@ -320,12 +320,12 @@ def bits(runs):
         for point, methods in enumerate(run.points()):
             asked, found = problems[point], [share for _, share in best[point].values()]
             cells = [point_label(methods[0]["sweep"]), f"{len(asked):,}"]
-            for f in (lambda share: share, agree, corner):
+            for f in (lambda share: share, agree, uniform):
                 for shares in ([a["psr"] for a in asked], [a["certified"] for a in asked], found):
                     cells.append(f"{100 * statistics.fmean(map(f, shares)):.0f} %")
             rows.append(cells)
-    header = ["objective, labels", "problems"]
-    for what in ("bits set", "bits that agree", "corners"):
+    header = ["objective, bits", "problems"]
+    for what in ("bits set", "bits like most", "near-uniform"):
         header += [f"{what}: PSR", "minima", "best points"]
     return table(header, rows)
 

@@ -76,7 +76,8 @@ fn every_table_and_figure_of_the_page_comes_from_somewhere() {
     assert_eq!(tables, page.matches("<!-- end -->").count());
     assert_eq!(
         tables,
-        Regex::new(r"(?m)^\| --- \|").unwrap().find_iter(&page).count(),
+        // A table of numbers, which are set to the right; methods are described in a table of words.
+        Regex::new(r"(?m)^\| --- \|.*--:").unwrap().find_iter(&page).count(),
         "a table typed by hand"
     );
     let figure = Regex::new(r"!\[[^]]+\]\(([^)]+)\)").unwrap();
