@@ -10,7 +10,7 @@ use crate::{Acquisition, AcquisitionKind, BitMatrix, Bits, Error, Evaluation, Pe
 /// observes the initial design, then draws and observes in turn.
 pub trait Surrogate: Send {
     /// Learns how the evaluation of `bits` ended. A value is finite. A point that is infeasible has none: a model of
-    /// values alone ignores it.
+    /// values may count it as a bad one, as those of this repository do, or ignore it.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()>;
 
     /// Draws the function to be minimised, complete with the penalty that the request has.

@@ -73,10 +73,10 @@ impl States {
     }
 
     /// Learns the observations of a state in their order; `learn` refuses what does not fit.
-    pub fn replay(
+    pub fn replay<V: Copy>(
         &self,
-        observations: &[(Bits, f64)],
-        mut learn: impl FnMut(&Bits, f64) -> Result<()>,
+        observations: &[(Bits, V)],
+        mut learn: impl FnMut(&Bits, V) -> Result<()>,
     ) -> Result<()> {
         let mut observations = observations.iter();
         observations.try_for_each(|(bits, value)| learn(bits, *value)).map_err(|error| self.refused(error))

@@ -11,6 +11,7 @@
 //! ([`Values::total`]) and adds no penalty to what it draws ([`Values::complete`]). The penalty comes with each request, so
 //! values are transformed when a function is drawn, from those that were observed.
 
+mod infeasible; // what counts as the value of a point without one
 mod inverse; // from what was learned back to values
 mod normal; // the inverse of the normal distribution function
 mod order; // ranks and quantiles
@@ -20,6 +21,7 @@ mod warps; // the others
 
 use plugin_api::{Acquisition, Bits, Error, Penalty, Result};
 
+pub use infeasible::with_infeasible;
 pub use inverse::Inverse;
 pub use normal::normal_quantile;
 pub use shifted_log::{Chosen, Shift, choose};
@@ -71,6 +73,17 @@ impl Values {
         }
         // The largest numbers may have no finite sum.
         (value + penalty.of(bits)).clamp(-f64::MAX, f64::MAX)
+    }
+
+    /// What a model learns of observations, before the transformation: the [`total`](Self::total) of each, and of those
+    /// that are infeasible the worst of these ([`with_infeasible`]).
+    pub fn totals<'a>(
+        self,
+        observations: impl IntoIterator<Item = (&'a Bits, Option<f64>)>,
+        penalty: &Penalty,
+    ) -> Vec<f64> {
+        let total = |(bits, value): (&Bits, Option<f64>)| Some(self.total(value?, bits, penalty));
+        with_infeasible(&observations.into_iter().map(total).collect::<Vec<_>>())
     }
 
     /// What the model drew of what it learned, with the penalty where that is still to be added.

@@ -12,8 +12,8 @@
 use plugin_api::ndarray::{ArrayView1, ArrayView2};
 use plugin_api::serde::{Deserialize, Serialize};
 use plugin_api::{
-    Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions, Quadratic, Result,
-    Surrogate, export_surrogate, rng,
+    Acquisition, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Penalty, Predictions, Quadratic,
+    Result, Surrogate, export_surrogate, rng,
 };
 use shared_saved::States;
 use shared_terms::Terms;
@@ -23,7 +23,7 @@ mod options; // what a manifest may set, and its limits
 mod posterior; // the mathematics, unaware of plugins
 
 use options::Options;
-use posterior::{Posterior, Prior, Sample};
+use posterior::{Moments, Posterior, Prior, Sample};
 
 export_surrogate!("bayes-linear", |options: Options, layout: &Layout| BayesLinear::new(options, layout));
 
@@ -37,7 +37,8 @@ struct BayesLinear {
     values: Values,
     layout: Layout,
     terms: Terms,
-    observations: Vec<(Bits, f64)>,
+    /// Without a value where a point is infeasible.
+    observations: Vec<(Bits, Option<f64>)>,
     posterior: Posterior,
     /// What `auto` chose for the last draw.
     shift: Option<Shift>,
@@ -63,34 +64,60 @@ impl BayesLinear {
     fn sample(&mut self, request: &DrawRequest) -> Sample {
         let rng = &mut rng(request.seed());
         if self.values.is_raw() {
-            return self.posterior.sample(rng);
+            return match self.imputed() {
+                Some(values) => self.posterior.sample_of(&values, rng),
+                None => self.posterior.sample(rng),
+            };
         }
-        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits, request.penalty());
-        let totals: Vec<f64> = self.observations.iter().map(total).collect();
+        let totals = self.totals(request.penalty());
         let score = |values: &[f64]| self.posterior.score(values);
         let (transformed, shift) = self.values.transform_by(&totals, self.shift, score);
         self.shift = shift;
         self.posterior.sample_for(&standardise(&transformed).values, rng)
     }
 
-    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
+    /// What is learned under the penalty, before the transformation.
+    fn totals(&self, penalty: &Penalty) -> Vec<f64> {
+        self.values.totals(self.observations.iter().map(|(bits, value)| (bits, *value)), penalty)
+    }
+
+    /// What is learned of raw values where some points are infeasible; `None` where none is, and the posterior has learned
+    /// the values already.
+    fn imputed(&self) -> Option<Vec<f64>> {
+        let any = self.observations.iter().any(|(_, value)| value.is_none());
+        any.then(|| self.totals(&Penalty::default()))
+    }
+
+    /// What raw values say of sums of parameters.
+    fn moments(&self) -> Option<Moments<'_>> {
+        match self.imputed() {
+            Some(values) => self.posterior.moments_of(&values),
+            None => self.posterior.moments(),
+        }
+    }
+
+    fn has_values(&self) -> bool {
+        self.observations.iter().any(|(_, value)| value.is_some())
+    }
+
+    fn learn(&mut self, bits: &Bits, value: Option<f64>) -> Result<()> {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        shared_values::check_value(bits, value)?;
+        value.map_or(Ok(()), |value| shared_values::check_value(bits, value))?;
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
         }
-        self.posterior.observe(self.terms.of(bits), value).map_err(Error::wrap)?;
+        // In place of a value that changes with those of others, any does: `imputed` has it.
+        self.posterior.observe(self.terms.of(bits), value.unwrap_or(0.0)).map_err(Error::wrap)?;
         self.observations.push((bits.clone(), value));
         Ok(())
     }
 }
 
 impl Surrogate for BayesLinear {
-    /// A point without a value tells a regression on values nothing.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
-        evaluation.value().map_or(Ok(()), |value| self.learn(bits, value))
+        self.learn(bits, evaluation.value())
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
@@ -107,15 +134,18 @@ impl Surrogate for BayesLinear {
 
     /// Where values are transformed, those of the inverse transformation, learned without the penalty.
     fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
+        if !self.has_values() {
+            return Ok(None);
+        }
         let inverse = (!self.values.is_raw()).then(|| {
-            let values: Vec<f64> = self.observations.iter().map(|(_, value)| *value).collect();
+            let values = self.totals(&Penalty::default());
             let score = |values: &[f64]| self.posterior.score(values);
             let learned = standardise(&self.values.transform_by(&values, self.shift, score).0).values;
             (Inverse::new(&learned, &values), learned)
         });
         let moments = match &inverse {
             Some((_, learned)) => self.posterior.moments_for(learned),
-            None => self.posterior.moments(),
+            None => self.moments(),
         };
         let Some(moments) = moments else { return Ok(None) };
         let value = |bits: ArrayView1<'_, bool>| {
@@ -131,9 +161,8 @@ impl Surrogate for BayesLinear {
 
     /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
     fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
-        let Some(moments) = self.posterior.moments().filter(|_| self.values.is_raw()) else {
-            return Ok(None);
-        };
+        let asked = self.values.is_raw() && self.has_values();
+        let Some(moments) = self.moments().filter(|_| asked) else { return Ok(None) };
         let effect = |(term, bits): (usize, Vec<usize>)| {
             let (size, deviation) = moments.coefficient(term as u32);
             Effect::new(bits, size, deviation)
@@ -175,14 +204,13 @@ const STATES: States = States::of_surrogate("bayes_linear", 1);
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
-    observations: Vec<(Bits, f64)>,
+    observations: Vec<(Bits, Option<f64>)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shift: Option<u8>,
 }
 
 #[cfg(test)]
 mod tests {
-    use plugin_api::Penalty;
     use plugin_api::options::parse;
     use plugin_api::testing::check_surrogate;
 
@@ -214,7 +242,7 @@ mod tests {
         let (mut surrogate, mut random) = (surrogate(json, &layout), rng(5));
         for _ in 0..12 {
             let x = layout.random(&mut random);
-            surrogate.learn(&x, value(x.count_ones() as f64)).unwrap();
+            surrogate.learn(&x, Some(value(x.count_ones() as f64))).unwrap();
         }
         surrogate
     }
@@ -294,7 +322,7 @@ mod tests {
         assert_eq!(surrogate.predict(seen.view()).unwrap(), None);
         for _ in 0..60 {
             let x = layout.random(&mut random);
-            surrogate.learn(&x, value(&x)).unwrap();
+            surrogate.learn(&x, Some(value(&x))).unwrap();
             seen.push(&x);
         }
         let predictions = surrogate.predict(seen.view()).unwrap().unwrap();
@@ -330,7 +358,7 @@ mod tests {
     fn what_no_regression_can_use_is_refused() {
         let mut surrogate = surrogate("{}", &Layout::free(2));
         let mut refusal =
-            |x: &str, value: f64| surrogate.learn(&x.parse().unwrap(), value).unwrap_err().to_string();
+            |x: &str, value: f64| surrogate.learn(&x.parse().unwrap(), Some(value)).unwrap_err().to_string();
         assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
         assert_eq!(refusal("10", 1e300), "the value of 10 is 1e300, not within ±1e150");
         assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
@@ -341,10 +369,10 @@ mod tests {
     #[test]
     fn a_state_of_another_layout_or_version_is_refused_and_changes_nothing() {
         let mut one = surrogate("{}", &Layout::free(2));
-        one.learn(&"10".parse().unwrap(), 0.1).unwrap();
+        one.learn(&"10".parse().unwrap(), Some(0.1)).unwrap();
         let state = String::from_utf8(one.save().unwrap().unwrap()).unwrap();
         let mut other = surrogate("{}", &Layout::free(3));
-        other.learn(&"101".parse().unwrap(), 3.0).unwrap();
+        other.learn(&"101".parse().unwrap(), Some(3.0)).unwrap();
         let before = other.save().unwrap();
         let error = other.restore(state.as_bytes()).unwrap_err().to_string();
         assert_eq!(error, "not a state of this surrogate: the bits 10 are not in the layout");
@@ -389,5 +417,61 @@ mod tests {
             assert!(surprise < 4.0, "{values}: {surprise}");
             assert_eq!(model.effects().unwrap(), None);
         }
+    }
+
+    /// Of forty random points those with the first bit are infeasible, and told; or ignored.
+    fn limited(json: &str, learns: bool) -> BayesLinear {
+        let layout = Layout::free(6);
+        let (mut surrogate, mut random) = (surrogate(json, &layout), rng(6));
+        for _ in 0..40 {
+            let x = layout.random(&mut random);
+            let value = (!x[0]).then(|| 1e3 - 2.0 * x.count_ones() as f64);
+            if learns || value.is_some() {
+                surrogate.learn(&x, value).unwrap();
+            }
+        }
+        surrogate
+    }
+
+    #[test]
+    fn an_infeasible_region_is_left() {
+        let point = |mask: u32| (0..6).map(|i| mask >> i & 1 == 1).collect::<Vec<bool>>();
+        for values in ["raw", "copula", "auto"] {
+            let json = format!(r#"{{ "values": "{values}" }}"#);
+            let [learns, ignores] = [true, false].map(|learns| {
+                let mut surrogate = limited(&json, learns);
+                let lowest = |seed: u64| {
+                    let drawn = draw(&mut surrogate, seed);
+                    (0..64).map(point).min_by(|a, b| drawn.value(a).total_cmp(&drawn.value(b))).unwrap()
+                };
+                (1..=20).map(lowest).filter(|x| x[0]).count()
+            });
+            assert!(learns <= 2 && ignores >= 5, "{values}: {learns} and {ignores}");
+        }
+    }
+
+    #[test]
+    fn an_infeasible_point_is_learned_as_if_the_worst_value_had_been_observed() {
+        let mut told = limited("{}", true);
+        let worst = told.observations.iter().filter_map(|(_, value)| *value).fold(f64::MIN, f64::max);
+        let mut observed = surrogate("{}", &Layout::free(6));
+        told.observations.iter().for_each(|(x, value)| {
+            observed.learn(x, value.or(Some(worst))).unwrap();
+        });
+        let (one, other) = (draw(&mut told, 3), draw(&mut observed, 3));
+        assert_eq!(
+            (one.linear(), one.pairs(), one.constant()),
+            (other.linear(), other.pairs(), other.constant())
+        );
+        assert_eq!(told.effects().unwrap(), observed.effects().unwrap());
+    }
+
+    #[test]
+    fn infeasible_points_alone_predict_nothing() {
+        let mut model = surrogate("{}", &Layout::free(2));
+        model.observe(&"10".parse().unwrap(), &Evaluation::infeasible("it burns")).unwrap();
+        let points = plugin_api::BitMatrix::new(2);
+        assert_eq!((model.predict(points.view()).unwrap(), model.effects().unwrap()), (None, None));
+        draw(&mut model, 1);
     }
 }

@@ -89,6 +89,12 @@ impl Posterior {
         self.sample_by(&self.halved(values), 0.0, rng)
     }
 
+    /// The same for values far from 0, of which only the differences to the first have to be small.
+    pub(crate) fn sample_of(&self, values: &[f64], rng: &mut Rng) -> Sample {
+        let (half, first) = self.halved_from_first(values);
+        self.sample_by(&half, first, rng)
+    }
+
     /// The log likelihood of other values of the same points, up to a constant.
     pub(crate) fn score(&self, values: &[f64]) -> f64 {
         let fit = self.fit(&self.halved(values));
@@ -100,6 +106,13 @@ impl Posterior {
         let mut half = values.to_vec();
         self.factor.solve(&mut half);
         half
+    }
+
+    /// L⁻¹(y − first value), and that value.
+    fn halved_from_first(&self, values: &[f64]) -> (Vec<f64>, f64) {
+        let first = values.first().copied().unwrap_or(0.0);
+        let apart: Vec<f64> = values.iter().map(|value| value - first).collect();
+        (self.halved(&apart), first)
     }
 
     fn fit(&self, half: &[f64]) -> Fit {
@@ -121,6 +134,12 @@ impl Posterior {
     /// The same as if these had been the values observed.
     pub(crate) fn moments_for(&self, values: &[f64]) -> Option<Moments<'_>> {
         self.moments_by(&self.halved(values), 0.0)
+    }
+
+    /// The same for values far from 0.
+    pub(crate) fn moments_of(&self, values: &[f64]) -> Option<Moments<'_>> {
+        let (half, first) = self.halved_from_first(values);
+        self.moments_by(&half, first)
     }
 
     fn moments_by(&self, half: &[f64], first: f64) -> Option<Moments<'_>> {

@@ -115,7 +115,7 @@ mod tests {
         let values: Vec<f64> = points.iter().map(value).collect();
         let recipe =
             Recipe { levels: variables.levels(), splits: Splits::Subsets, values: Values::Log, trees: 10 };
-        let forest = recipe.grow(rows, &values, 1);
+        let forest = recipe.grow(rows, &values, &vec![true; values.len()], 1);
         let effects = effects(&forest, &variables);
         assert_eq!(effects.len(), 14, "all bits and as many pairs");
         for effect in &effects {

@@ -9,7 +9,7 @@ use plugin_api::{
     Acquisition, AcquisitionKind, Bits, DrawRequest, Effect, Error, Evaluation, Layout, Predictions,
     Quadratic, Result, Rng, Surrogate, export_surrogate, rng, serde_json,
 };
-use shared_values::Shift;
+use shared_values::{Shift, with_infeasible};
 use shared_variables::{Variables, distance};
 
 mod challengers; // SMAC's search for points
@@ -94,14 +94,20 @@ impl RandomForest {
     fn totals(&self, observations: usize, request: &DrawRequest) -> Vec<f64> {
         let total = |bits: &Bits, value: f64| (value + request.penalty().of(bits)).clamp(-f64::MAX, f64::MAX);
         let first = self.observations[..observations].iter();
-        first.filter_map(|(bits, value)| value.map(|value| total(bits, value))).collect()
+        let totals = first.map(|(bits, value)| value.map(|value| total(bits, value)));
+        with_infeasible(&totals.collect::<Vec<_>>())
+    }
+
+    fn has_values(&self) -> bool {
+        self.observations.iter().any(|(_, value)| value.is_some())
     }
 
     /// The forest of the first observations, at least one of which has a value.
     fn grow(&self, observations: usize, totals: &[f64], seed: u64) -> Forest {
-        let valued = self.observations[..observations].iter().filter(|(_, value)| value.is_some());
-        let rows = valued.map(|(bits, _)| self.variables.of_bits(bits)).collect();
-        self.recipe.grow(rows, totals, seed)
+        let first = &self.observations[..observations];
+        let rows = first.iter().map(|(bits, _)| self.variables.of_bits(bits)).collect();
+        let feasible: Vec<bool> = first.iter().map(|(_, value)| value.is_some()).collect();
+        self.recipe.grow(rows, totals, &feasible, seed)
     }
 
     /// The forest of the round, grown again where it was restored.
@@ -131,7 +137,7 @@ impl RandomForest {
         let observations = self.observations.len();
         let totals = self.totals(observations, request);
         (self.round, self.forest) = (None, None);
-        if totals.is_empty() {
+        if !self.has_values() {
             return;
         }
         let forest = self.grow(observations, &totals, seed);
@@ -204,7 +210,7 @@ impl RandomForest {
     fn asked(&self) -> Option<Forest> {
         let count = self.observations.len();
         let totals = self.totals(count, &DrawRequest::new(0));
-        (!totals.is_empty()).then(|| self.grow(count, &totals, QUESTIONS))
+        self.has_values().then(|| self.grow(count, &totals, QUESTIONS))
     }
 }
 
@@ -216,7 +222,6 @@ fn random_linear(n: usize, rng: &mut Rng) -> Quadratic {
 }
 
 impl Surrogate for RandomForest {
-    /// A point without a value tells the forest nothing; it is known all the same.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
         self.learn(bits, evaluation.value())
     }

@@ -23,15 +23,16 @@ pub(crate) struct Forest {
     trees: Vec<Tree>,
     /// Whether targets are logarithms.
     logs: bool,
-    /// η, the lowest mean at any of the points that the forest was grown on.
+    /// η, the lowest mean at any of the feasible points that the forest was grown on.
     lowest: f64,
     /// What `values: auto` chose.
     shift: Option<Shift>,
 }
 
 impl Recipe {
-    /// Grows a forest on rows of levels and what was observed there, at least one.
-    pub(crate) fn grow(&self, rows: Vec<Vec<u32>>, values: &[f64], seed: u64) -> Forest {
+    /// Grows a forest on rows of levels and what was observed there, or counts for it where they are not feasible; at least one
+    /// is.
+    pub(crate) fn grow(&self, rows: Vec<Vec<u32>>, values: &[f64], feasible: &[bool], seed: u64) -> Forest {
         let logs = self.values == Values::Log;
         let (transformed, shift) = self.values.transform_by(values, None, |_| 0.0);
         // In units of their own spread: SMAC's small constants are made for its own logarithms.
@@ -40,7 +41,8 @@ impl Recipe {
         let rng: &mut Rng = &mut rng(seed);
         let trees = (0..self.trees).map(|_| Tree::grow(&data, self.splits, rng)).collect();
         let mut forest = Forest { trees, logs, lowest: f64::INFINITY, shift };
-        let means = data.rows.iter().map(|row| forest.mean_and_variance(row).0);
+        let feasible = data.rows.iter().zip(feasible).filter(|(_, feasible)| **feasible);
+        let means = feasible.map(|(row, _)| forest.mean_and_variance(row).0);
         forest.lowest = means.fold(f64::INFINITY, f64::min);
         forest
     }
@@ -204,7 +206,7 @@ mod tests {
         for transformation in [Values::Log, Values::Raw, Values::Copula, Values::Auto] {
             let recipe =
                 Recipe { levels: vec![2; 4], splits: Splits::Numbers, values: transformation, trees: 10 };
-            let forest = recipe.grow(rows.clone(), &values, 3);
+            let forest = recipe.grow(rows.clone(), &values, &[true; 16], 3);
             let means = rows.iter().map(|row| forest.mean(row));
             assert_eq!(forest.lowest, means.fold(f64::INFINITY, f64::min));
             assert_eq!(forest.shift().is_some(), transformation == Values::Auto);
@@ -218,7 +220,7 @@ mod tests {
                 let recipe =
                     Recipe { levels: vec![2; 2], splits: Splits::Numbers, values: transformation, trees: 3 };
                 let rows: Vec<Vec<u32>> = (0..values.len() as u32).map(|k| vec![k & 1, k >> 1]).collect();
-                let forest = recipe.grow(rows.clone(), &values, 1);
+                let forest = recipe.grow(rows.clone(), &values, &vec![true; values.len()], 1);
                 for row in &rows {
                     let (mean, deviation) = forest.predict(row);
                     assert!(forest.improvement(row).is_finite() && mean.is_finite() && deviation.is_finite());

@@ -38,7 +38,7 @@ impl Origin {
 pub(crate) struct Round {
     /// How many of the observations the forest was grown on.
     pub(crate) observations: usize,
-    /// What was learned of those that have a value.
+    /// What was learned of them.
     pub(crate) totals: Vec<f64>,
     /// Of the forest.
     pub(crate) seed: u64,

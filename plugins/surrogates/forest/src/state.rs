@@ -49,8 +49,8 @@ fn check(round: &Round, forest: &RandomForest) -> Result<()> {
     let Some(first) = forest.observations.get(..round.observations) else {
         return Err(Error::new("its forest has more observations than it"));
     };
-    let values = first.iter().filter(|(_, value)| value.is_some()).count();
-    if values == 0 || values != round.totals.len() || round.totals.iter().any(|total| !total.is_finite()) {
+    let feasible = first.iter().any(|(_, value)| value.is_some());
+    if !feasible || first.len() != round.totals.len() || round.totals.iter().any(|total| !total.is_finite()) {
         return Err(Error::new("its forest has other values than it"));
     }
     match round.challengers.iter().find(|bits| !forest.layout.admits(bits)) {

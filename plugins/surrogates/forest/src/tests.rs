@@ -280,3 +280,38 @@ fn what_no_forest_can_use_is_refused() {
     let challengers = r#""totals":[1.0],"challengers":["101"]"#;
     assert_eq!(refusal(r#"["10",1.0]"#, challengers), "the bits 101 are not in the layout");
 }
+
+/// Whether the first proposal has the first bit, with which points are infeasible; or ignored.
+fn proposes_the_first_bit(learns: bool, seed: u64) -> bool {
+    let layout = Layout::free(10);
+    let mut forest = forest(r#"{ "random": 0 }"#, &layout);
+    let random = &mut rng(seed);
+    for _ in 0..60 {
+        let x = layout.random(random);
+        let value = (!x[0]).then(|| -value(&x));
+        if learns || value.is_some() {
+            forest.learn(&x, value).unwrap();
+        }
+    }
+    forest.draw(&DrawRequest::new(seed)).unwrap();
+    forest.unanswered[0][0]
+}
+
+#[test]
+fn an_infeasible_region_is_left() {
+    let [learns, ignores] =
+        [true, false].map(|learns| (0..20).filter(|&seed| proposes_the_first_bit(learns, seed)).count());
+    assert!(learns <= 2 && ignores >= 5, "{learns} and {ignores}");
+}
+
+#[test]
+fn before_the_first_value_there_is_no_forest() {
+    let mut forest = forest("{}", &layout());
+    let x = layout().random(&mut rng(1));
+    forest.observe(&x, &Evaluation::infeasible("it burns")).unwrap();
+    forest.draw(&DrawRequest::new(1)).unwrap();
+    assert!(forest.round.is_none() && forest.asked().is_none());
+    forest.observe(&layout().random(&mut rng(2)), &1.0.into()).unwrap();
+    forest.draw(&DrawRequest::new(2)).unwrap();
+    assert_eq!(forest.round.as_ref().unwrap().totals, [2.0, 1.0]);
+}

@@ -114,7 +114,7 @@ struct Saved {
 impl Surrogate for Contest {
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
         if let Some(value) = evaluation.value().filter(|_| self.drawn && self.members.len() > 1) {
-            self.members[0].model.check(bits, value)?;
+            self.members[0].model.check(bits, Some(value))?;
             self.judge(bits, value)?;
         }
         self.members.iter_mut().try_for_each(|member| member.model.observe(bits, evaluation))

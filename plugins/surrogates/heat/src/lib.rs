@@ -69,7 +69,8 @@ struct Heat {
     buffers: Buffers,
     variables: Variables,
     prior: Prior,
-    observations: Vec<(Bits, f64)>,
+    /// Without a value where a point is infeasible.
+    observations: Vec<(Bits, Option<f64>)>,
     points: Packed,
     /// The hyperparameters of the last draw, from which the search for the next ones starts.
     parameters: Vec<f64>,
@@ -115,15 +116,15 @@ impl Heat {
         Ok(())
     }
 
-    /// Whether these are bits and a value that the model can use.
-    fn check(&self, bits: &Bits, value: f64) -> Result<()> {
+    /// Whether these are bits and a value, if there is one, that the model can use.
+    fn check(&self, bits: &Bits, value: Option<f64>) -> Result<()> {
         if !self.layout.keeps_groups(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        shared_values::check_value(bits, value)
+        value.map_or(Ok(()), |value| shared_values::check_value(bits, value))
     }
 
-    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
+    fn learn(&mut self, bits: &Bits, value: Option<f64>) -> Result<()> {
         self.check(bits, value)?;
         if self.observations.len() == MOST_OBSERVATIONS {
             return Err(Error::new(format!("more than {MOST_OBSERVATIONS} observations")));
@@ -132,6 +133,12 @@ impl Heat {
         self.observations.push((bits.clone(), value));
         self.fitted = None;
         Ok(())
+    }
+
+    /// Whether any point has a value. Before the first one all points are alike: those that are infeasible say nothing of
+    /// how bad they are.
+    fn has_values(&self) -> bool {
+        self.observations.iter().any(|(_, value)| value.is_some())
     }
 
     /// What is learned under this penalty, and its posterior at the hyperparameters that follow from the last draw's
@@ -209,12 +216,14 @@ impl Heat {
 
     /// What is to be improved on, on the scale of the draw: the lowest of the totals where values are raw, else of
     /// the transformed ones. Where the objective is noisy, the lowest value was lucky, and what counts are the means of
-    /// the model at the evaluated points.
+    /// the model at the evaluated points. What counts for the value of an infeasible point is no value to improve on.
     fn incumbent(&self, learned: &Learned, fitted: &Posterior, request: &DrawRequest) -> f64 {
         let (scale, penalty) = (learned.drawn_scale(), learned.drawn_penalty(request.penalty()));
-        let total = |(value, (bits, _)): (f64, &(Bits, f64))| scale.from(value) + penalty.of(bits);
+        let total = |(value, (bits, known)): (f64, &(Bits, Option<f64>))| {
+            known.map(|_| scale.from(value) + penalty.of(bits))
+        };
         let lowest = |values: &mut dyn Iterator<Item = f64>| {
-            values.zip(&self.observations).map(total).fold(f64::INFINITY, f64::min)
+            values.zip(&self.observations).filter_map(total).fold(f64::INFINITY, f64::min)
         };
         match request.best_total() {
             _ if request.noisy() => lowest(&mut fitted.means(&learned.values)),
@@ -255,15 +264,13 @@ fn prior(options: &Options, layout: &Layout, variables: &Variables) -> Prior {
 }
 
 impl Surrogate for Heat {
-    /// A point without a value is ignored.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
-        evaluation.value().map_or(Ok(()), |value| self.learn(bits, value))
+        self.learn(bits, evaluation.value())
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
         let penalty = request.penalty();
-        // Before the first value all points are alike.
-        if self.observations.is_empty() {
+        if !self.has_values() {
             return Ok(Acquisition::from(Quadratic::zero(self.layout.dimension())).with_penalty(penalty));
         }
         if self.options.kernel == Family::Dictionary {
@@ -282,7 +289,7 @@ impl Surrogate for Heat {
     }
 
     fn predict(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
-        if self.observations.is_empty() {
+        if !self.has_values() {
             return Ok(None);
         }
         // The values are asked for, so no penalty is learned with them.
@@ -301,7 +308,7 @@ impl Surrogate for Heat {
     /// no product over variables.
     fn effects(&mut self) -> Result<Option<Vec<Effect>>> {
         let has_effects = self.options.values.is_raw() && self.options.kernel != Family::Dictionary;
-        if self.observations.is_empty() || !has_effects {
+        if !self.has_values() || !has_effects {
             return Ok(None);
         }
         let (learned, fitted) = self.fit(&Penalty::default())?;

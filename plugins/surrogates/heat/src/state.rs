@@ -14,7 +14,8 @@ const VERSION: u32 = 1;
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
     heat: u32,
-    observations: Vec<(Bits, f64)>,
+    /// Without a value where a point is infeasible.
+    observations: Vec<(Bits, Option<f64>)>,
     parameters: Vec<f64>,
     /// Which transformation `auto` chose; older states have none.
     #[serde(default)]

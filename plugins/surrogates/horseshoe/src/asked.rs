@@ -41,7 +41,7 @@ struct Averages {
 
 impl Horseshoe {
     pub(crate) fn predictions(&mut self, points: ArrayView2<'_, bool>) -> Result<Option<Predictions>> {
-        if self.observations.count() == 0 {
+        if !self.observations.has_values() {
             return Ok(None);
         }
         let terms = self.observations.terms();
@@ -76,7 +76,7 @@ impl Horseshoe {
 
     /// Of raw values alone: what is learned of transformed ones is no sum of effects on values.
     pub(crate) fn posterior_effects(&mut self) -> Result<Option<Vec<Effect>>> {
-        if !self.options.values.is_raw() || self.observations.count() == 0 {
+        if !self.options.values.is_raw() || !self.observations.has_values() {
             return Ok(None);
         }
         let targets = self.observations.targets();
@@ -97,7 +97,7 @@ impl Horseshoe {
     /// From what is learned, standardised, back to values; `None` where these are learned as they are.
     fn inverse(&self, targets: &Targets) -> Option<Inverse> {
         let kind = self.options.values;
-        let values: Vec<f64> = self.observations.history().iter().map(|&(_, value)| value).collect();
+        let values = self.observations.totals(kind, &Penalty::default());
         let standard = |value: f64| (value - targets.mean) / targets.scale;
         let learned = || kind.transform(&values).into_iter().map(standard).collect::<Vec<_>>();
         (!kind.is_raw()).then(|| Inverse::new(&learned(), &values))

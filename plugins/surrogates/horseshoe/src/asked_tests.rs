@@ -2,7 +2,7 @@
 
 use plugin_api::random::exponential;
 use plugin_api::serde::Deserialize;
-use plugin_api::{BitMatrix, Bits, Evaluation, Layout, Surrogate, serde_json};
+use plugin_api::{BitMatrix, Bits, DrawRequest, Evaluation, Layout, Surrogate, serde_json};
 
 use super::*;
 
@@ -262,4 +262,25 @@ fn of_transformed_values_values_are_predicted_and_there_are_no_effects() {
         assert!(surprise < 4.0, "{values}: {surprise}");
         assert_eq!(model.effects().unwrap(), None);
     }
+}
+
+#[test]
+fn infeasible_points_alone_predict_nothing_and_beside_values_they_are_left() {
+    let mut surrogate = surrogate("{}", &Layout::free(6));
+    let mut random = rng(6);
+    surrogate.observe(&"100000".parse().unwrap(), &Evaluation::infeasible("it burns")).unwrap();
+    let none = BitMatrix::new(6);
+    assert_eq!((surrogate.predict(none.view()).unwrap(), surrogate.effects().unwrap()), (None, None));
+    for _ in 0..40 {
+        let x = surrogate.layout.random(&mut random);
+        let value = (!x[0]).then(|| -2.0 * x.count_ones() as f64);
+        surrogate.observations.add(&x, value).unwrap();
+    }
+    let point = |mask: u32| (0..6).map(|i| mask >> i & 1 == 1).collect::<Vec<bool>>();
+    let lowest = |seed: u64| {
+        let drawn = surrogate.draw(&DrawRequest::new(seed)).unwrap();
+        (0..64).map(point).min_by(|a, b| drawn.value(a).total_cmp(&drawn.value(b))).unwrap()
+    };
+    let infeasible = (1..=20).map(lowest).filter(|x| x[0]).count();
+    assert!(infeasible <= 2, "{infeasible} of 20");
 }

@@ -161,10 +161,11 @@ mod tests {
         let history = observations.history();
         let mean = |term| history.iter().map(|&(row, _)| entry(row, term)).sum::<f64>() / total;
         let shift: Vec<f64> = active.iter().map(|&term| if centred { mean(term) } else { 0.0 }).collect();
-        let row = |&(row, _): &(usize, f64)| {
+        let row = |&(row, _): &(usize, Option<f64>)| {
             active.iter().zip(&shift).map(|(&term, shift)| entry(row, term) - shift).collect()
         };
-        let y = history.iter().map(|(_, value)| (value - targets.mean) / targets.scale).collect();
+        let values = history.iter().filter_map(|(_, value)| *value);
+        let y = values.map(|value| (value - targets.mean) / targets.scale).collect();
         (history.iter().map(row).collect(), y)
     }
 

@@ -123,10 +123,7 @@ impl Horseshoe {
         if values.is_raw() {
             return self.observations.targets();
         }
-        let points = self.observations.points();
-        let total = |&(row, value): &(usize, f64)| values.total(value, points[row], penalty);
-        let totals: Vec<f64> = self.observations.history().iter().map(total).collect();
-        self.observations.targets_of(&values.transform(&totals))
+        self.observations.targets_of(&values.transform(&self.observations.totals(values, penalty)))
     }
 
     /// Runs the chain, and takes the parameters at its end.
@@ -177,9 +174,8 @@ struct Sample {
 }
 
 impl Surrogate for Horseshoe {
-    /// A point without a value tells a regression on values nothing.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
-        evaluation.value().map_or(Ok(()), |value| self.observations.add(bits, value))
+        self.observations.add(bits, evaluation.value())
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
@@ -288,7 +284,7 @@ mod tests {
         let mut logs = surrogate("{}", &Layout::free(5));
         let mut observed = surrogate(r#"{ "values": "log" }"#, &Layout::free(5));
         noise_free(&mut observed, 1.0);
-        let values: Vec<f64> = observed.observations.history().iter().map(|&(_, value)| value).collect();
+        let values = observed.observations.totals(shared_values::Values::Raw, &Penalty::default());
         let points: Vec<Bits> = observed.observations.points().into_iter().cloned().collect();
         let transformed = shared_values::Values::Log.transform(&values);
         for (&(row, _), value) in observed.observations.history().iter().zip(transformed) {

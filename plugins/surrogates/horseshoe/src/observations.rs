@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plugin_api::{Bits, Error, Layout, Result};
+use plugin_api::{Bits, Error, Layout, Penalty, Result};
 use shared_terms::Terms;
+use shared_values::Values;
 
 use crate::design::Design;
 
@@ -16,7 +17,7 @@ pub struct Observations {
     layout: Layout,
     design: Design,
     rows: BTreeMap<Bits, usize>,
-    history: Vec<(usize, f64)>,
+    history: Vec<(usize, Option<f64>)>,
 }
 
 /// The values of each distinct point, with mean 0 and variance 1 over all observations.
@@ -49,12 +50,14 @@ impl Observations {
         }
     }
 
-    /// Adds an observation that is new; refuses bits that the layout does not admit, and a value that is not finite.
-    pub fn add(&mut self, bits: &Bits, value: f64) -> Result<()> {
+    /// Adds an observation that is new, without a value where the point is infeasible; refuses bits that the layout does not
+    /// admit, and a value that is not finite.
+    pub fn add(&mut self, bits: &Bits, value: impl Into<Option<f64>>) -> Result<()> {
+        let value = value.into();
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        if !value.is_finite() {
+        if let Some(value) = value.filter(|value| !value.is_finite()) {
             return Err(Error::new(format!("the value of {bits} is {value}, which is not finite")));
         }
         let row = match self.rows.get(bits) {
@@ -87,8 +90,8 @@ impl Observations {
         &self.design
     }
 
-    /// The row of the design and the value of each observation, in the order they came.
-    pub fn history(&self) -> &[(usize, f64)] {
+    /// The row of the design and the value of each observation, in the order they came; none where the point is infeasible.
+    pub fn history(&self) -> &[(usize, Option<f64>)] {
         &self.history
     }
 
@@ -99,10 +102,20 @@ impl Observations {
         points.into_iter().map(|(_, bits)| bits).collect()
     }
 
+    /// Whether any observation has a value.
+    pub fn has_values(&self) -> bool {
+        self.history.iter().any(|(_, value)| value.is_some())
+    }
+
+    /// What is learned of each observation, before a transformation: see [`Values::totals`].
+    pub fn totals(&self, kind: Values, penalty: &Penalty) -> Vec<f64> {
+        let points = self.points();
+        kind.totals(self.history.iter().map(|&(row, value)| (points[row], value)), penalty)
+    }
+
     /// The standardised values.
     pub fn targets(&self) -> Targets {
-        let values: Vec<f64> = self.history.iter().map(|&(_, value)| value).collect();
-        self.targets_of(&values)
+        self.targets_of(&self.totals(Values::Raw, &Penalty::default()))
     }
 
     /// Other values of the same observations, one each in the order they came, standardised.
@@ -213,5 +226,16 @@ mod tests {
             "the bits 1101 are not in the layout"
         );
         assert_eq!(observations.count(), 0);
+    }
+
+    #[test]
+    fn an_infeasible_point_has_the_worst_value_and_counts_once() {
+        let mut observations = observed(&[("10", 1.0), ("11", 5.0)]);
+        (0..2).for_each(|_| observations.add(&"00".parse().unwrap(), None).unwrap());
+        let worst = observed(&[("10", 1.0), ("11", 5.0), ("00", 5.0)]).targets();
+        let targets = observations.targets();
+        assert_eq!((targets.points, targets.scale, targets.mean), (worst.points, worst.scale, worst.mean));
+        assert_eq!(observations.history(), [(0, Some(1.0)), (1, Some(5.0)), (2, None)]);
+        assert!(observations.has_values() && !observed(&[]).has_values());
     }
 }

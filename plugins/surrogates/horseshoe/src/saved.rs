@@ -6,7 +6,7 @@
 //! | 4 + 4 | how many bits, the order |
 //! | 4 + 4 | how many points P, how many observations N |
 //! | P · ⌈bits/8⌉ | the points, bit i in byte i/8 from the lowest on |
-//! | N · 12 | which point, and its value |
+//! | N · 12 | which point, and its value, ∞ where it is infeasible |
 //! | 1 | whether there is a chain, and if so: |
 //! | 4 + 8 + 8 · terms | when it burned in, τ², λ² of each term |
 //! | 8 | a checksum of all before it (FNV-1a) |
@@ -22,6 +22,8 @@ use crate::{Horseshoe, LastDraw};
 
 const NAME: &[u8] = b"horseshoe";
 const VERSION: u32 = 2;
+/// In the place of a value that there is none of.
+const INFEASIBLE: f64 = f64::INFINITY;
 
 /// The surrogate's state.
 pub(crate) fn write(surrogate: &Horseshoe) -> Result<Vec<u8>> {
@@ -42,7 +44,7 @@ pub(crate) fn write(surrogate: &Horseshoe) -> Result<Vec<u8>> {
     }
     for &(point, value) in observations.history() {
         bytes.extend(count(point)?.to_le_bytes());
-        bytes.extend(value.to_le_bytes());
+        bytes.extend(value.unwrap_or(INFEASIBLE).to_le_bytes());
     }
     bytes.push(u8::from(surrogate.last.is_some()));
     if let Some(last) = &surrogate.last {
@@ -103,7 +105,7 @@ fn parse(surrogate: &Horseshoe, bytes: &[u8]) -> Result<(Observations, Option<La
         }
         let packed = &packed[point * bits.div_ceil(8)..];
         let point: Bits = (0..bits).map(|i| packed[i / 8] >> (i % 8) & 1 == 1).collect();
-        observations.add(&point, value)?;
+        observations.add(&point, Some(value).filter(|value| *value != INFEASIBLE))?;
     }
     if (observations.design().rows(), observations.count()) != (points, count) {
         return Err(Error::new("some of its observations are the same"));
@@ -312,5 +314,15 @@ mod tests {
             seal(&mut named);
             survives(&named);
         }
+    }
+
+    #[test]
+    fn infeasible_points_are_saved_as_that() {
+        let mut one = surrogate(10);
+        one.observe(&"1111100000".parse().unwrap(), &1.0.into()).unwrap();
+        one.observe(&"1111100001".parse().unwrap(), &plugin_api::Evaluation::infeasible("it burns")).unwrap();
+        let mut other = surrogate(10);
+        other.restore(&one.save().unwrap().unwrap()).unwrap();
+        assert_eq!(other.observations.history(), [(0, Some(1.0)), (1, None)]);
     }
 }

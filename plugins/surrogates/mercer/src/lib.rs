@@ -39,7 +39,8 @@ const MOST_OBSERVATIONS: usize = 4096;
 struct Mercer {
     values: Values,
     layout: Layout,
-    observations: Vec<(Bits, f64)>,
+    /// Without a value where a point is infeasible.
+    observations: Vec<(Bits, Option<f64>)>,
     grid: Grid,
     chosen: Chosen,
 }
@@ -66,11 +67,11 @@ impl Mercer {
 
     /// The same value again at the same point is not counted: it is what an objective without noise answers, and would
     /// speak for no noise, which here also stands for all that pairs can't express.
-    fn learn(&mut self, bits: &Bits, value: f64) -> Result<()> {
+    fn learn(&mut self, bits: &Bits, value: Option<f64>) -> Result<()> {
         if !self.layout.admits(bits) {
             return Err(Error::new(format!("the bits {bits} are not in the layout")));
         }
-        shared_values::check_value(bits, value)?;
+        value.map_or(Ok(()), |value| shared_values::check_value(bits, value))?;
         if self.observations.iter().any(|(other, known)| known == &value && other == bits) {
             return Ok(());
         }
@@ -82,10 +83,14 @@ impl Mercer {
         Ok(())
     }
 
+    /// What the model learns under the penalty, before the transformation.
+    fn totals(&self, penalty: &Penalty) -> Vec<f64> {
+        self.values.totals(self.observations.iter().map(|(bits, value)| (bits, *value)), penalty)
+    }
+
     /// What the model learns under the penalty, standardised.
     fn learned(&mut self, penalty: &Penalty) -> Result<(Standardised, Option<Shift>)> {
-        let total = |(bits, value): &(Bits, f64)| self.values.total(*value, bits, penalty);
-        let totals: Vec<f64> = self.observations.iter().map(total).collect();
+        let totals = self.totals(penalty);
         if self.values != Values::Auto {
             return Ok((standardise(&self.values.transform(&totals)), None));
         }
@@ -98,7 +103,7 @@ impl Mercer {
 
     /// The model of the values without a penalty, for questions; `None` where it knows none.
     fn asked(&mut self) -> Result<Option<(Standardised, Place, Fit)>> {
-        if self.observations.is_empty() {
+        if self.observations.iter().all(|(_, value)| value.is_none()) {
             return Ok(None);
         }
         let (learned, _) = self.learned(&Penalty::default())?;
@@ -109,9 +114,8 @@ impl Mercer {
 }
 
 impl Surrogate for Mercer {
-    /// A point without a value tells a regression on values nothing.
     fn observe(&mut self, bits: &Bits, evaluation: &Evaluation) -> Result<()> {
-        evaluation.value().map_or(Ok(()), |value| self.learn(bits, value))
+        self.learn(bits, evaluation.value())
     }
 
     fn draw(&mut self, request: &DrawRequest) -> Result<Acquisition> {
@@ -134,8 +138,8 @@ impl Surrogate for Mercer {
         let spins = self.grid.spins();
         let coefficients = posterior.mean(&fit, spins, self.grid.points());
         let prior = posterior.prior();
-        let observed: Vec<f64> = self.observations.iter().map(|(_, value)| *value).collect();
-        let inverse = (!self.values.is_raw()).then(|| Inverse::new(&learned.values, &observed));
+        let inverse =
+            (!self.values.is_raw()).then(|| Inverse::new(&learned.values, &self.totals(&Penalty::default())));
         let to_value = |mean: f64, deviation: f64| match &inverse {
             Some(inverse) => inverse.moments(mean, deviation),
             None => (learned.mean + learned.scale * mean, learned.scale * deviation),
@@ -232,7 +236,7 @@ const STATES: States = States::of_surrogate("mercer", 1);
 #[derive(Serialize, Deserialize)]
 #[serde(crate = "plugin_api::serde", deny_unknown_fields)]
 struct Saved {
-    observations: Vec<(Bits, f64)>,
+    observations: Vec<(Bits, Option<f64>)>,
     place: Option<[u8; 2]>,
     shift: Option<u8>,
 }

@@ -28,7 +28,7 @@ fn observed(json: &str, layout: &Layout, count: usize) -> Mercer {
     let (mut surrogate, mut random) = (mercer(json, layout), rng(6));
     for _ in 0..count {
         let x = layout.random(&mut random);
-        surrogate.learn(&x, value(&x)).unwrap();
+        surrogate.learn(&x, Some(value(&x))).unwrap();
     }
     surrogate
 }
@@ -77,7 +77,7 @@ fn effects_are_the_mean_and_spread_of_draws() {
     let mut random = rng(2);
     for _ in 0..14 {
         let x = layout.random(&mut random);
-        surrogate.learn(&x, value(&x) + normal(&mut random)).unwrap();
+        surrogate.learn(&x, Some(value(&x) + normal(&mut random))).unwrap();
     }
     let effects = surrogate.effects().unwrap().unwrap();
     // 6 bits and 15 pairs, three of them inside the group.
@@ -106,7 +106,7 @@ fn only_pairs_inside_a_group_have_no_coefficient() {
     let mut surrogate = mercer("{}", &Layout::with_groups(5, vec![0..2, 2..4]).unwrap());
     for observed in [None, Some("10011")] {
         if let Some(x) = observed {
-            surrogate.learn(&x.parse().unwrap(), 1.0).unwrap();
+            surrogate.learn(&x.parse().unwrap(), Some(1.0)).unwrap();
         }
         let drawn = draw(&mut surrogate, &DrawRequest::new(1));
         for i in 0..5 {
@@ -137,7 +137,7 @@ fn equal_and_extreme_values_give_finite_draws() {
         for json in ["{}", r#"{ "values": "auto" }"#] {
             let mut surrogate = mercer(json, &Layout::free(2));
             for (x, value) in ["10", "01", "11", "11"].into_iter().zip(values) {
-                surrogate.learn(&x.parse().unwrap(), value).unwrap();
+                surrogate.learn(&x.parse().unwrap(), Some(value)).unwrap();
                 draw(&mut surrogate, &DrawRequest::new(1));
                 surrogate.effects().unwrap();
             }
@@ -150,7 +150,7 @@ fn equal_and_extreme_values_give_finite_draws() {
 fn the_same_value_at_the_same_point_is_counted_once() {
     let mut surrogate = mercer("{}", &Layout::free(2));
     for value in [1.0, 1.0, 2.0, 1.0] {
-        surrogate.learn(&"10".parse().unwrap(), value).unwrap();
+        surrogate.learn(&"10".parse().unwrap(), Some(value)).unwrap();
     }
     assert_eq!(surrogate.observations.len(), 2);
 }
@@ -165,7 +165,7 @@ fn draws_have_the_same_bits_on_every_machine() {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for count in 1..=70 {
             let x = layout.random(&mut random);
-            surrogate.learn(&x, libm::exp(x.count_ones() as f64 + normal(&mut random))).unwrap();
+            surrogate.learn(&x, Some(libm::exp(x.count_ones() as f64 + normal(&mut random)))).unwrap();
             if count > 2 && count % 10 != 0 {
                 continue;
             }
@@ -186,7 +186,7 @@ fn a_settled_search_goes_on_from_its_state() {
     let mut random = rng(6);
     for step in 0..66 {
         let x = layout.random(&mut random);
-        one.learn(&x, libm::exp(value(&x) - 1e4) + 0.01 * normal(&mut random)).unwrap();
+        one.learn(&x, Some(libm::exp(value(&x) - 1e4) + 0.01 * normal(&mut random))).unwrap();
         if step < 58 {
             continue;
         }
@@ -203,7 +203,7 @@ fn a_settled_search_goes_on_from_its_state() {
 fn what_no_regression_can_use_is_refused() {
     let mut surrogate = mercer("{}", &Layout::free(2));
     let mut refusal =
-        |x: &str, value: f64| surrogate.learn(&x.parse().unwrap(), value).unwrap_err().to_string();
+        |x: &str, value: f64| surrogate.learn(&x.parse().unwrap(), Some(value)).unwrap_err().to_string();
     assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
     assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
     let error = Mercer::new(Options::default(), &Layout::free(1_000_000_000)).err().unwrap();
@@ -213,11 +213,11 @@ fn what_no_regression_can_use_is_refused() {
 #[test]
 fn a_state_of_another_layout_version_or_grid_is_refused_and_changes_nothing() {
     let mut one = mercer("{}", &Layout::free(2));
-    one.learn(&"10".parse().unwrap(), 0.1).unwrap();
+    one.learn(&"10".parse().unwrap(), Some(0.1)).unwrap();
     one.draw(&DrawRequest::new(1)).unwrap();
     let state = String::from_utf8(one.save().unwrap().unwrap()).unwrap();
     let mut other = mercer("{}", &Layout::free(3));
-    other.learn(&"101".parse().unwrap(), 3.0).unwrap();
+    other.learn(&"101".parse().unwrap(), Some(3.0)).unwrap();
     let before = other.save().unwrap();
     for (state, why) in [
         (state.clone(), "the bits 10 are not in the layout"),
@@ -268,4 +268,47 @@ fn of_transformed_values_values_are_predicted_and_there_are_no_effects() {
         assert!(surprise < 4.0, "{values}: {surprise}");
         assert_eq!(model.effects().unwrap(), None);
     }
+}
+
+/// How many of twenty draws are lowest where the first of six bits is set, which is where points are infeasible; or ignored.
+fn draws_with_the_first_bit(json: &str, learns: bool) -> usize {
+    let layout = Layout::free(6);
+    let (mut surrogate, mut random) = (mercer(json, &layout), rng(6));
+    for _ in 0..40 {
+        let x = layout.random(&mut random);
+        let value = (!x[0]).then(|| value(&x));
+        if learns || value.is_some() {
+            surrogate.learn(&x, value).unwrap();
+        }
+    }
+    let point = |mask: u32| (0..6).map(|i| mask >> i & 1 == 1).collect::<Vec<bool>>();
+    let lowest = |seed: u64| {
+        let drawn = draw(&mut surrogate, &DrawRequest::new(seed));
+        (0..64).map(point).min_by(|a, b| drawn.value(a).total_cmp(&drawn.value(b))).unwrap()
+    };
+    (1..=20).map(lowest).filter(|x| x[0]).count()
+}
+
+#[test]
+fn an_infeasible_region_is_left() {
+    for values in ["raw", "copula", "auto"] {
+        let json = format!(r#"{{ "values": "{values}" }}"#);
+        let (learns, ignores) =
+            (draws_with_the_first_bit(&json, true), draws_with_the_first_bit(&json, false));
+        assert!(learns <= 2 && ignores >= 5, "{values}: {learns} and {ignores}");
+    }
+}
+
+#[test]
+fn infeasible_points_alone_predict_nothing_and_count_once() {
+    let mut surrogate = mercer("{}", &Layout::free(2));
+    for x in ["10", "10", "11"] {
+        surrogate.observe(&x.parse().unwrap(), &Evaluation::infeasible("it burns")).unwrap();
+    }
+    assert_eq!(surrogate.observations.len(), 2);
+    assert_eq!(
+        (surrogate.predict(BitMatrix::new(2).view()).unwrap(), surrogate.effects().unwrap()),
+        (None, None)
+    );
+    draw(&mut surrogate, &DrawRequest::new(1));
 }

@@ -88,7 +88,7 @@ fn a_noisy_objective_is_improved_on_the_lowest_mean_at_evaluated_points() {
         // The means at the evaluated points as the draw of a bound without deviation has them.
         let json = format!(r#"{{ "values": "{values}", "acquisition": "bound", "kappa": 0.0 }}"#);
         let mut mean = super::heat(&json, &Layout::free(n));
-        heat.observations.iter().for_each(|(x, y)| mean.observe(x, &(*y).into()).unwrap());
+        heat.observations.iter().for_each(|(x, y)| mean.observe(x, &y.unwrap().into()).unwrap());
         let means = mean.draw(&request).unwrap();
         let expected = points.iter().map(|x| means.value(x)).fold(f64::INFINITY, f64::min);
         assert!((noisy - expected).abs() < 1e-6, "{values}: {noisy} and {expected}");

@@ -7,6 +7,7 @@ use super::*;
 
 mod draws;
 mod extended; // numbers of twice the digits
+mod infeasible;
 mod predictions;
 mod symmetry;
 
@@ -116,7 +117,8 @@ fn equal_and_extreme_values_give_finite_draws() {
 #[test]
 fn what_the_model_cannot_use_is_refused() {
     let mut heat = heat("{}", &Layout::free(2));
-    let mut refusal = |x: &str, value: f64| heat.learn(&x.parse().unwrap(), value).unwrap_err().to_string();
+    let mut refusal =
+        |x: &str, value: f64| heat.learn(&x.parse().unwrap(), Some(value)).unwrap_err().to_string();
     assert_eq!(refusal("10", f64::NAN), "the value of 10 is NaN, not within ±1e150");
     assert_eq!(refusal("1", 0.0), "the bits 1 are not in the layout");
 }
@@ -124,10 +126,10 @@ fn what_the_model_cannot_use_is_refused() {
 #[test]
 fn a_state_of_another_layout_or_version_is_refused_and_changes_nothing() {
     let mut one = heat("{}", &Layout::free(2));
-    one.learn(&"10".parse().unwrap(), 0.1).unwrap();
+    one.learn(&"10".parse().unwrap(), Some(0.1)).unwrap();
     let state = String::from_utf8(one.save().unwrap().unwrap()).unwrap();
     let mut other = heat("{}", &Layout::free(3));
-    other.learn(&"101".parse().unwrap(), 3.0).unwrap();
+    other.learn(&"101".parse().unwrap(), Some(3.0)).unwrap();
     let before = other.save().unwrap();
     let mut refusal = |state: &str| other.restore(state.as_bytes()).unwrap_err().to_string();
     assert_eq!(refusal(&state), "not a state of this surrogate: the bits 10 are not in the layout");
