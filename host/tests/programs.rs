@@ -108,6 +108,48 @@ fn a_program_beside_its_manifest_runs_from_any_folder_and_again_from_its_plan() 
 }
 
 #[test]
+fn a_program_that_has_changed_is_refused_by_a_resume_unless_that_is_allowed() {
+    let _snapshots = snapshots::in_folder("cli");
+    let manifest = COUNT.replace("[./count.sh]", "[sh, count.sh, weight.txt]");
+    let place = Place::new(&[("count.sh", COUNTING), ("weight.txt", "one\n"), ("count.yaml", &manifest)]);
+    succeeded(&place.run("count.yaml", &[]));
+    let run = place.path().join("results/count/r");
+    let identity = || std::fs::read_to_string(run.join("identity.json")).unwrap();
+    let recorded: serde_json::Value = serde_json::from_str(&identity()).unwrap();
+    let names = recorded["programs"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["count.sh", "weight.txt"], "and not the shell");
+    let more = ["run", "--resume", run.to_str().unwrap(), "--quiet", "--set", "budget.evaluations=5"];
+    let same = ["run", "--resume", run.to_str().unwrap(), "--quiet"];
+    // A trial looks at the script alone: what comes after it may be a file that trials write to.
+    let trial = ["trial", run.to_str().unwrap(), "annealing-seed1"];
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
+    let refused = |arguments: &[&str]| {
+        let output = place.host(arguments);
+        assert_ne!(output.status.code(), Some(0));
+        String::from_utf8_lossy(&output.stderr).replace(place.path().to_str().unwrap(), "[folder]")
+    };
+    let (before, journal) = (identity(), place.journal("count"));
+    write("weight.txt", "two\n");
+    succeeded(&place.host(&trial));
+    assert!(refused(&same).contains("`weight.txt` has changed since the run was begun"));
+    write("weight.txt", "one\n");
+    write("count.sh", &format!("{COUNTING}# Changed.\n"));
+    assert_snapshot!("a changed program is refused", refused(&same));
+    assert!(refused(&more).contains("`count.sh` has changed since the run was begun"));
+    assert!(refused(&trial).contains("`count.sh` has changed since the run was begun"));
+    assert_eq!((identity(), place.journal("count")), (before.clone(), journal));
+    // A run from before this was recorded goes on as it did.
+    let mut old = recorded.clone();
+    old.as_object_mut().unwrap().remove("programs");
+    std::fs::write(run.join("identity.json"), old.to_string()).unwrap();
+    succeeded(&place.host(&same));
+    std::fs::write(run.join("identity.json"), &before).unwrap();
+    succeeded(&place.host(&[&more[..], &["--allow-changed-plugins"]].concat()));
+    assert!(identity().contains("\"changed\": true"), "{}", identity());
+    succeeded(&place.host(&same));
+}
+
+#[test]
 fn every_mistake_about_a_program_is_told_with_its_place_before_anything_runs() {
     let _snapshots = snapshots::in_folder("cli");
     let place = Place::new(&[("says-no.sh", "#!/bin/sh\necho 'no module named torch' >&2\nexit 1\n")]);

@@ -75,6 +75,11 @@ impl From<OpenError> for Diagnostic {
     }
 }
 
+/// The SHA-256 of a file's content.
+pub fn sha256(path: &Path) -> std::io::Result<[u8; 32]> {
+    private::sha256(&File::open(path)?)
+}
+
 /// A plugin, and the file that it was loaded from.
 pub struct Loaded {
     pub plugin: Rc<Plugin>,
@@ -141,6 +146,18 @@ impl Plugins {
         match self.base.as_os_str().is_empty() {
             true => options.clone(),
             false => paths::rooted(plugin.description(), options, &self.base),
+        }
+    }
+
+    /// The files below the base that the options of an opened plugin name as its program, by their path from there.
+    pub fn program_files(&self, kind: Kind, name: &str, options: &Json) -> Vec<(String, PathBuf)> {
+        let mut descriptions = self.loaded().map(|loaded| loaded.plugin.description());
+        let plugin = descriptions.find(|plugin| plugin.kind == kind && plugin.name == name);
+        match plugin {
+            Some(plugin) if !self.base.as_os_str().is_empty() => {
+                paths::program_files(plugin, options, &self.base)
+            }
+            _ => Vec::new(),
         }
     }
 
