@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 
 use self::locate::{FileError, Folders};
 pub use self::paths::has_paths;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, program};
 
 /// Where plugins come from.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -70,6 +70,12 @@ impl From<OpenError> for Diagnostic {
             OpenError::File { source: source @ FileError::Insecure(_), .. } => diagnostic
                 .because(source)
                 .hint("`chmod go-w` on it, or --allow-insecure-plugins where you trust who may write there"),
+            OpenError::File { kind: Kind::Benchmark, name, source } => match program(Path::new(&name)) {
+                Some((language, way)) => diagnostic
+                    .because(format!("a plugin is a dynamic library, and this is a file in {language}"))
+                    .hint(way),
+                None => diagnostic.because(source),
+            },
             OpenError::File { source, .. } => diagnostic.because(source),
         }
     }

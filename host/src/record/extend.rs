@@ -76,6 +76,12 @@ pub(super) fn extend(
         ));
     }
     let obstacles = obstacles(&recorded, wanted);
+    if !obstacles.is_empty() && crate::plan::obstacles(wanted, &recorded).is_empty() {
+        let place = folder.display();
+        return Err(Diagnostic::new(format!("{place} goes further than this manifest"))
+            .because("it was extended: it has all that the manifest asks for, and more")
+            .hint(format!("`host run --resume {place}` goes on with its own plan, and --set extends that")));
+    }
     if !obstacles.is_empty() {
         return Err(another().because(obstacles.join("\n         ")));
     }
