@@ -1,6 +1,7 @@
 //! An error → the lines a person reads: what is wrong, where, why, and what to do.
 
 use std::fmt;
+use std::path::Path;
 
 /// How logs and progress are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -96,9 +97,33 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (distance(&best) <= (letters / 3).max(1) && distance(&best) < letters).then(|| best.to_owned())
 }
 
+/// The language of a program, and how a manifest uses one; `None` where the file is none by its name.
+pub fn program(path: &Path) -> Option<(&'static str, String)> {
+    const LANGUAGES: [(&str, &str, &str); 5] = [
+        ("py", "Python", "python3, "),
+        ("sh", "the shell's language", "sh, "),
+        ("R", "R", "Rscript, "),
+        ("jl", "Julia", "julia, "),
+        ("js", "JavaScript", "node, "),
+    ];
+    let (extension, name) = (path.extension()?.to_str()?, path.file_name()?.to_str()?);
+    let (_, language, interpreter) = LANGUAGES.iter().find(|(known, ..)| *known == extension)?;
+    let way = format!(
+        "a program is an objective by `benchmark: {{ use: command, options: {{ run: [{interpreter}{name}] }} }}` in a manifest"
+    );
+    Some((language, way))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_name() {
+        let (language, way) = program(Path::new("in/filters.py")).unwrap();
+        assert!(language == "Python" && way.contains("run: [python3, filters.py]"), "{way}");
+        assert!(program(Path::new("filters.yaml")).is_none() && program(Path::new("py")).is_none());
+    }
 
     #[test]
     fn the_nearest_name_is_a_near_one() {

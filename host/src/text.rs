@@ -1,6 +1,7 @@
 //! Numbers, times, plugins and tables as people read them; and what others wrote, so that it cannot play tricks on a terminal.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -131,9 +132,30 @@ pub(crate) fn time(seconds: Option<f64>) -> String {
     }
 }
 
-/// As much of a point's description as fits on a line.
+/// What tells a point apart: its most common level, how many variables have it, and the others with theirs. Of levels as
+/// common as each other, the first by name.
+pub(crate) fn in_short<N>(pairs: &[(N, String)]) -> (String, Vec<&(N, String)>) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    pairs.iter().for_each(|(_, level)| *counts.entry(level).or_default() += 1);
+    let common = counts.iter().rev().max_by_key(|(_, count)| **count).map_or("", |(level, _)| *level);
+    let others: Vec<&(N, String)> = pairs.iter().filter(|(_, level)| level != common).collect();
+    let but = if others.is_empty() { "" } else { ", but" };
+    (format!("{common} for {} of {} variables{but}", pairs.len() - others.len(), pairs.len()), others)
+}
+
+/// As much of a point's description as fits on a line; a long one by the variables that differ from the most common level.
 pub(crate) fn cut(description: &str) -> String {
     const MOST: usize = 200;
+    const LONG: usize = 100;
+    let pair = |word: &str| word.split_once('=').map(|(name, level)| (name.to_owned(), level.to_owned()));
+    let pairs: Option<Vec<(String, String)>> = description.split(' ').map(pair).collect();
+    let short = pairs.map(|pairs| {
+        let (begin, others) = in_short(&pairs);
+        others.iter().fold(begin, |words, (name, level)| format!("{words} {name}={level}"))
+    });
+    let shorter = |short: &String| description.len() > LONG && short.len() < description.len();
+    let short = short.filter(shorter);
+    let description = short.as_deref().unwrap_or(description);
     match description.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &description[..end]),
         None => description.to_owned(),
@@ -177,6 +199,22 @@ mod tests {
         let shown: Vec<String> =
             [0.0, 1.0, -0.012_345_67, 123.456_78, 99_999.4, 1e-5, 1e7].map(|x| number(Some(x))).to_vec();
         assert_eq!(shown, ["0", "1.0000", "-0.0123", "123.46", "99999", "1.000e-5", "1.000e7"]);
+    }
+
+    #[test]
+    fn a_long_description_keeps_what_tells_the_point_apart() {
+        let described = |n: usize, on: usize| {
+            let word = |i: usize| format!("filter{i}={}", if i.is_multiple_of(on) { "on" } else { "off" });
+            (1..=n).map(word).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(cut(&described(3, 2)), described(3, 2));
+        assert_eq!(
+            cut(&described(30, 10)),
+            "off for 27 of 30 variables, but filter10=on filter20=on filter30=on"
+        );
+        assert_eq!(cut(&described(30, 50)), "off for 30 of 30 variables");
+        assert_eq!(cut(&described(300, 2)).chars().count(), 201);
+        assert_eq!(cut(&"word ".repeat(100)).chars().count(), 201);
     }
 
     #[test]

@@ -47,6 +47,10 @@ refused!(a_seed_below_zero_is_refused: "solver: annealing" => "solver: annealing
 refused!(a_plugin_that_is_no_file_is_refused: "annealing" => "./README.md");
 refused!(a_plugin_of_another_kind_is_not_found: "solver: annealing" => "solver: random");
 refused!(what_is_no_yaml_has_its_place: "budget: {" => "budget: [");
+refused!(a_tab_is_named: "budget: { initial: 3, evaluations: 2 }" => "budget:\n\tinitial: 3\n\tevaluations: 2");
+refused!(a_script_is_no_plugin: "benchmark: { use: labs, options: { n: 6 } }" => "benchmark: ./filters.py");
+refused!(a_bound_that_no_point_keeps_has_a_hint: "solver: annealing" => "solver: annealing\nconstraints: [{ at-least: 9, of: all }, { at-most: five, of: all }]");
+refused!(a_missing_number_of_evaluations_is_named: ", evaluations: 2" => "");
 refused!(a_list_is_no_manifest: SMALLEST => "- name: smallest");
 refused!(an_empty_file_is_no_manifest: SMALLEST => "");
 refused!(
@@ -72,6 +76,24 @@ fn what_a_manifest_does_not_name_is_chosen_to_fit_the_rest() {
         let again = host(&["plan", "-"], yaml);
         assert!(again.ends_with(&format!("\ntrial {trials}")), "{again}");
     }
+}
+
+#[test]
+fn what_is_asked_for_in_another_way_is_told() {
+    let _snapshots = snapshots::in_folder("cli");
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("filters.py"), "import workbench\n").unwrap();
+    let seen = |words: &[&str]| host(words, "").replace(folder.path().to_str().unwrap(), "[folder]");
+    let mut told = seen(&["run", &path("filters.py")]);
+    told += &seen(&["run", "mine.yaml", "--seed", "3"]);
+    told += &seen(&["run", "--resume", &path("results/x/zzz")]);
+    for run in ["results/x/one", "results/x/two"] {
+        std::fs::create_dir_all(path(run)).unwrap();
+        std::fs::write(path(&format!("{run}/plan.yaml")), "").unwrap();
+    }
+    told += &seen(&["run", "--resume", &path("results/x/zzz")]);
+    assert_snapshot!(told);
 }
 
 #[test]

@@ -55,6 +55,20 @@ fn planned(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn a_manifest_that_asks_for_less_than_an_extended_run_is_told_so() {
+    let results = tempfile::tempdir().unwrap();
+    let manifest = "name: longer\nbudget: { initial: 2, evaluations: 1 }\nbenchmark: { use: labs, options: { n: 6 } }\n\
+        surrogate: random\nsolver: annealing\n";
+    let folder = run(manifest, results.path(), &[]);
+    resume(&folder, &["--set", "budget.evaluations=2"]);
+    let again =
+        ["run", "-", "--quiet", "--resume", "--run-id", "r", "--output", results.path().to_str().unwrap()];
+    let words = host(&again, manifest);
+    assert!(words.contains("r goes further than this manifest"), "{words}");
+    assert!(words.contains("goes on with its own plan, and --set extends that"), "{words}");
+}
+
+#[test]
 fn an_extended_run_is_byte_for_byte_that_of_a_run_planned_so_from_the_start() {
     let all = [MORE_EVALUATIONS, MORE_SEEDS, MORE_METHODS].concat();
     for more in [MORE_EVALUATIONS, MORE_SEEDS, MORE_METHODS, &all] {

@@ -108,14 +108,64 @@ fn a_program_beside_its_manifest_runs_from_any_folder_and_again_from_its_plan() 
 }
 
 #[test]
+fn a_program_that_has_changed_is_refused_by_a_resume_unless_that_is_allowed() {
+    let _snapshots = snapshots::in_folder("cli");
+    let manifest = COUNT.replace("[./count.sh]", "[sh, count.sh, weight.txt]");
+    let place = Place::new(&[("count.sh", COUNTING), ("weight.txt", "one\n"), ("count.yaml", &manifest)]);
+    succeeded(&place.run("count.yaml", &[]));
+    let run = place.path().join("results/count/r");
+    let identity = || std::fs::read_to_string(run.join("identity.json")).unwrap();
+    let recorded: serde_json::Value = serde_json::from_str(&identity()).unwrap();
+    let names = recorded["programs"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["count.sh", "weight.txt"], "and not the shell");
+    let more = ["run", "--resume", run.to_str().unwrap(), "--quiet", "--set", "budget.evaluations=5"];
+    let same = ["run", "--resume", run.to_str().unwrap(), "--quiet"];
+    // A trial looks at the script alone: what comes after it may be a file that trials write to.
+    let trial = ["trial", run.to_str().unwrap(), "annealing-seed1"];
+    let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
+    let refused = |arguments: &[&str]| {
+        let output = place.host(arguments);
+        assert_ne!(output.status.code(), Some(0));
+        String::from_utf8_lossy(&output.stderr).replace(place.path().to_str().unwrap(), "[folder]")
+    };
+    let (before, journal) = (identity(), place.journal("count"));
+    write("weight.txt", "two\n");
+    succeeded(&place.host(&trial));
+    assert!(refused(&same).contains("`weight.txt` has changed since the run was begun"));
+    write("weight.txt", "one\n");
+    write("count.sh", &format!("{COUNTING}# Changed.\n"));
+    assert_snapshot!("a changed program is refused", refused(&same));
+    assert!(refused(&more).contains("`count.sh` has changed since the run was begun"));
+    assert!(refused(&trial).contains("`count.sh` has changed since the run was begun"));
+    assert_eq!((identity(), place.journal("count")), (before.clone(), journal));
+    // A run from before this was recorded goes on as it did.
+    let mut old = recorded.clone();
+    old.as_object_mut().unwrap().remove("programs");
+    std::fs::write(run.join("identity.json"), old.to_string()).unwrap();
+    succeeded(&place.host(&same));
+    std::fs::write(run.join("identity.json"), &before).unwrap();
+    succeeded(&place.host(&[&more[..], &["--allow-changed-plugins"]].concat()));
+    assert!(identity().contains("\"changed\": true"), "{}", identity());
+    succeeded(&place.host(&same));
+}
+
+#[test]
 fn every_mistake_about_a_program_is_told_with_its_place_before_anything_runs() {
     let _snapshots = snapshots::in_folder("cli");
-    let place = Place::new(&[("says-no.sh", "#!/bin/sh\necho 'no module named torch' >&2\nexit 1\n")]);
+    let place = Place::new(&[
+        ("says-no.sh", "#!/bin/sh\necho 'no module named torch' >&2\nexit 1\n"),
+        ("never-serves.sh", "#!/bin/sh\n"),
+        ("prints.sh", "#!/bin/sh\necho loading data\nread line\n"),
+        ("bare.sh", "#!/bin/sh\nread line; echo '{\"hello\": 1}'; cat > /dev/null\n"),
+    ]);
     let mut told = String::new();
     for options in [
         "{ run: [no-such-program], variables: { a: [1, 2] } }",
         "{ run: [./missing.sh], variables: { a: [1, 2] } }",
         "{ run: [./says-no.sh], variables: { a: [1, 2] } }",
+        "{ run: [./never-serves.sh], variables: { a: [1, 2] } }",
+        "{ run: [./prints.sh], variables: { a: [1, 2] } }",
+        "{ run: [./bare.sh] }",
         "{ run: [echo], mode: once, variables: { a: [1, 2], b: [1, 1] } }",
         "{ run: [echo], mode: once }",
         "{ run: [echo], mode: once, variables: { a: [1, 2] }, ordered: [b] }",
@@ -134,6 +184,63 @@ fn every_mistake_about_a_program_is_told_with_its_place_before_anything_runs() {
     assert_snapshot!(
         told.replace(folder.to_str().unwrap(), "[folder]")
             .replace(place.path().to_str().unwrap(), "[folder]")
+    );
+}
+
+/// Every text that somebody meets whose first script has a mistake in it.
+#[test]
+fn a_script_in_python_with_a_mistake_is_told_in_words_about_the_script() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no `python3` here");
+        return;
+    }
+    let _snapshots = snapshots::in_folder("cli");
+    let workbench = include_str!("../../plugin-api/python/workbench.py");
+    let place = Place::new(&[("workbench.py", workbench)]);
+    let with = |decorator: &str, rest: &str| {
+        format!("from workbench import objective\n\n@objective({decorator})\n{rest}")
+    };
+    let serve = "\nif __name__ == '__main__':\n    f.serve()\n";
+    let mut told = String::new();
+    for (what, script) in [
+        ("no workbench", "import workbenck\n".to_owned()),
+        ("wrong sense", with("variables={'a': [0, 1]}, sense='max'", "def f(a):\n    return a\n")),
+        ("wrong signature", with("variables={'a': [0, 1]}", "def f(b):\n    return b\n")),
+        ("never served", with("variables={'a': [0, 1]}", "def f(a):\n    return a\n")),
+        ("no variables", with("", &format!("def f(a):\n    return a\n{serve}"))),
+    ] {
+        std::fs::write(place.path().join("f.py"), script).unwrap();
+        let manifest = "name: x\nbudget: { initial: 1, evaluations: 1 }\nbenchmark: { use: command, options: { run: [python3, -B, f.py] } }\n";
+        std::fs::write(place.path().join("x.yaml"), manifest).unwrap();
+        let output = place.host(&["plan", place.path().join("x.yaml").to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{what}");
+        told += &format!("# {what}\n{}\n", String::from_utf8_lossy(&output.stderr));
+    }
+    let folder = place.path().canonicalize().unwrap();
+    let told = told.replace(folder.to_str().unwrap(), "[folder]");
+    assert_snapshot!(told.replace(place.path().to_str().unwrap(), "[folder]"));
+}
+
+#[test]
+fn after_failures_it_is_said_that_they_are_spent_and_after_refusals_where_rules_go() {
+    let manifest = "name: ways\nbudget: { initial: 3, evaluations: 1 }\nevaluation: { retries: 0, give-up-after: 2 }\n\
+        surrogate: random\nsolver: annealing\nbenchmark:\n  use: command\n  options:\n    run: [sh, ways.sh]\n    \
+        mode: once\n    variables: { a: [1, 2], b: [1, 2] }\n";
+    let told = |script: &str, manifest: &str| {
+        let place = Place::new(&[("ways.sh", script), ("ways.yaml", manifest)]);
+        let output = place.run("ways.yaml", &[]);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let spent = "--resume does not repeat them: after a repair, begin a new run";
+    let failed = told("exit 3", manifest);
+    assert!(failed.contains("2 evaluations failed in a row") && failed.contains(spent), "{failed}");
+    let stop = told("exit 3", &manifest.replace("give-up-after: 2", "on-failure: stop"));
+    assert!(stop.contains("evaluation 1 failed: ") && stop.contains(spent), "{stop}");
+    let infeasible = told("echo infeasible", manifest);
+    assert!(
+        infeasible.contains("hint: rules that are known beforehand go under `constraints:`"),
+        "{infeasible}"
     );
 }
 

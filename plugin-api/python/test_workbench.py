@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 import unittest
 
-from workbench import Infeasible, objective
+from workbench import Infeasible, WrongDeclaration, objective
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -35,12 +35,13 @@ BREW = """
 """
 
 
-def run(script, requests="", arguments=()):
+def run(script, requests="", arguments=(), **more):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "script.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(script))
         environment = {**os.environ, "PYTHONPATH": FOLDER}
+        environment.update(more)
         return subprocess.run([sys.executable, path, *arguments], input=requests, env=environment,
                               capture_output=True, text=True, timeout=60, check=False)
 
@@ -62,7 +63,7 @@ class Served(unittest.TestCase):
         def point(solvent, heated, minutes):
             return {"point": {"solvent": solvent, "heated": heated, "minutes": minutes}, "seed": 4}
         answers, said = self.answers(point("water", True, 2.5), point("ethanol", True, 2.5), point("water", True, 1))
-        self.assertEqual(answers, [{"value": 6.5}, {"infeasible": "it burns"}, {"error": "RuntimeError: no heat"}])
+        self.assertEqual(answers, [{"value": 6.5}, {"infeasible": "it burns"}, {"error": "RuntimeError: no heat (script.py, line 13)"}])
         self.assertIn("Traceback", said)
 
     def test_what_the_objective_and_its_children_print_is_no_answer(self):
@@ -70,6 +71,17 @@ class Served(unittest.TestCase):
         self.assertEqual(answers, [{"value": 1.0}])
         self.assertIn("brewing", said)
         self.assertIn("a child prints too", said)
+
+    def test_what_a_script_prints_while_it_loads_is_no_answer_where_the_host_has_started_it(self):
+        loading = """
+            from workbench import objective
+            print("loading")
+            f = objective(lambda x: x)
+            f.serve()
+        """
+        ended = run(loading, '{"hello": 1}\n', HOST_PROTOCOL="1")
+        self.assertEqual((json.loads(ended.stdout), ended.stderr), ({"hello": 1}, "loading\n"))
+        self.assertTrue(run(loading, '{"hello": 1}\n').stdout.startswith("loading\n"))
 
     def test_another_protocol_is_refused_in_words(self):
         ended = run(BREW, '{"hello": 2}\n')
@@ -105,7 +117,10 @@ class Decorated(unittest.TestCase):
     def test_values_that_are_no_numbers_are_failures(self):
         with contextlib.redirect_stderr(io.StringIO()):
             for value, words in [(float("nan"), "the value is nan"), (float("inf"), "the value is inf"),
-                                 ("much", "ValueError"), (None, "TypeError")]:
+                                 ("much", "the function returned 'much', not a number"),
+                                 (None, "the function returned None, not a number"),
+                                 (True, "the function returned True, not a number"),
+                                 ([1, 2], "the function returned [1, 2], not a number")]:
                 answer = objective(lambda x, value=value: value, variables={"x": [0, 1]}).evaluate({"x": 0})
                 self.assertIn(words, answer["error"])
 
@@ -115,11 +130,26 @@ class Decorated(unittest.TestCase):
         self.assertEqual(of_its_own.evaluate({"seed": 2}, 7), {"value": 2.0})
 
     def test_declarations_that_cannot_work_are_refused(self):
-        for error, keywords in [(ValueError, {"sense": "max"}), (ValueError, {"variables": {"y": [0, 1]}}),
-                                (ValueError, {"variables": {"x": [0, 1]}, "ordered": ["y"]}),
-                                (TypeError, {"variables": {"x": [0, 1]}, "ordered": "x"})]:
-            with self.assertRaises(error):
+        for keywords in [{"sense": "max"}, {"variables": {"y": [0, 1]}}, {"variables": {}}, {"variables": ["x"]},
+                         {"variables": {"x": [0, 1]}, "ordered": ["y"]}, {"variables": {"x": [0, 1]}, "ordered": "x"}]:
+            with self.assertRaises(WrongDeclaration):
                 objective(lambda x: x, **keywords)
+
+    def test_a_wrong_declaration_is_one_line_about_the_script(self):
+        ended = run("""
+            from workbench import objective
+
+            @objective(variables={"x": [0, 1]}, sense="max")
+            def f(x):
+                return x
+        """)
+        self.assertEqual(ended.returncode, 1)
+        self.assertEqual(ended.stderr, "script.py, line 4: sense is 'minimize' or 'maximize', not 'max'\n")
+
+    def test_arguments_that_a_function_does_not_take_have_its_place(self):
+        with contextlib.redirect_stderr(io.StringIO()):
+            error = objective(lambda x: x).evaluate({"y": 1})["error"]
+        self.assertRegex(error, r"^TypeError: .*'y'.* \(test_workbench.py, line \d+\)$")
 
     def test_no_reason_is_told_so(self):
         def no(**_):

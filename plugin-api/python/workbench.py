@@ -28,9 +28,16 @@ import traceback
 #: The version of the protocol between the benchmark `command` and a program.
 PROTOCOL = 1
 
+#: In the environment where the host has started the program, and reads its standard output.
+STARTED = "HOST_PROTOCOL"
+
 
 class Infeasible(Exception):
     """Raise it from an objective for a point that has no value and never will; its words are the reason."""
+
+
+class WrongDeclaration(ValueError):
+    """What `@objective` says cannot be; where nobody catches it, one line tells so."""
 
 
 def objective(function=None, *, variables=None, ordered=(), sense=None, noisy=None):
@@ -53,13 +60,18 @@ class Objective:
     """A function that can be called as before, and served to the host."""
 
     def __init__(self, function, variables=None, ordered=(), sense=None, noisy=None):
+        def wrong(words):
+            return WrongDeclaration(f"{_definition(function)}{words}")
+
         if sense not in (None, "minimize", "maximize"):
-            raise ValueError(f"sense is 'minimize' or 'maximize', not {sense!r}")
+            raise wrong(f"sense is 'minimize' or 'maximize', not {sense!r}")
         if isinstance(ordered, str):
-            raise TypeError("ordered is a list of names")
+            raise wrong("ordered is a list of names")
         unknown = [name for name in ordered if variables is not None and name not in variables]
         if unknown:
-            raise ValueError(f"ordered names {unknown[0]!r}, which is no variable")
+            raise wrong(f"ordered names {unknown[0]!r}, which is no variable")
+        if variables is not None and not isinstance(variables, dict):
+            raise wrong('variables has the levels of each by name, such as {"layers": [1, 2, 3]}')
         self.function = function
         self.variables = None if variables is None else {name: list(of) for name, of in variables.items()}
         self.ordered, self.sense, self.noisy = list(ordered), sense, noisy
@@ -69,7 +81,11 @@ class Objective:
         any_name = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
         for name in self.variables or {}:
             if name not in parameters and not any_name:
-                raise ValueError(f"{self.__name__}() has no parameter {name!r} for the variable of that name")
+                raise wrong(f"{self.__name__}() has no parameter {name!r} for the variable of that name")
+        for name, one in parameters.items():
+            needed = one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+            if self.variables is not None and needed and name not in self.variables and name != "seed":
+                raise wrong(f"{self.__name__}() has a parameter {name!r}, which is no variable")
 
     def __call__(self, *arguments, **levels):
         return self.function(*arguments, **levels)
@@ -78,12 +94,19 @@ class Objective:
         """How the evaluation of a point ends, as the host reads it: {"value": …}, {"infeasible": …} or {"error": …}."""
         try:
             more = {"seed": seed} if self._takes_seed and "seed" not in point else {}
-            value = float(self.function(**point, **more))
+            answer = self.function(**point, **more)
         except Infeasible as reason:
             return {"infeasible": str(reason) or "it said no more"}
         except Exception as error:  # whatever it is, the trial goes on with another point
             traceback.print_exc()
-            return {"error": f"{type(error).__name__}: {error}"}
+            return {"error": f"{type(error).__name__}: {error}{_place(error, self.function)}"}
+        try:
+            # True and False would be 1 and 0, which nobody means.
+            value = None if type(answer).__name__ in ("bool", "bool_") else float(answer)
+        except (TypeError, ValueError):
+            value = None
+        if value is None:
+            return {"error": f"the function returned {repr(answer)[:80]}, not a number"}
         if not math.isfinite(value):
             return {"error": f"the value is {value}"}
         return {"value": value}
@@ -149,12 +172,49 @@ class Objective:
         return f"To try it: {os.path.basename(sys.argv[0])} {' '.join(words)}"
 
 
+_answers = None
+
+
 def _take_output():
-    """The standard output for answers alone: what the objective prints goes to the error output from here on."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    sys.stdout.flush()
-    os.dup2(2, 1)
-    return answers
+    """The standard output for answers alone: what the program prints goes to the error output from here on."""
+    global _answers
+    if _answers is None:
+        sys.stdout.flush()
+        _answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+    return _answers
+
+
+# What is printed while a script loads its data is no answer. Programs that it starts are not the host's.
+if os.environ.pop(STARTED, None):
+    _take_output()
+
+
+def _definition(function):
+    """Where a function is: `brew.py, line 4: `."""
+    code = getattr(function, "__code__", None)
+    return f"{os.path.basename(code.co_filename)}, line {code.co_firstlineno}: " if code else ""
+
+
+def _place(error, function):
+    """Where it was raised: the last line of the function's own file, or else the last of all."""
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    code = getattr(function, "__code__", None)
+    own = [frame for frame in frames if code and frame[0] == code.co_filename]
+    # Called with what it does not take, it has no line of its own.
+    own = own or ([(code.co_filename, code.co_firstlineno)] if code else frames)
+    return f" ({os.path.basename(own[-1][0])}, line {own[-1][1]})" if own else ""
+
+
+def _told_briefly(kind, error, trace, others=sys.excepthook):
+    """A mistake in a declaration in one line: where it is in the script, and none of this file."""
+    if isinstance(error, WrongDeclaration):
+        print(error, file=sys.stderr)
+    else:
+        others(kind, error, trace)
+
+
+sys.excepthook = _told_briefly
 
 
 def _show(answer):

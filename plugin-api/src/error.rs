@@ -57,7 +57,8 @@ impl Error {
         Self::new(message)
     }
 
-    /// A wrong option: `path` is the way to it from `options`, such as `couplings[3].weight`.
+    /// A wrong option: `path` is the way to it from `options`, such as `couplings[3].weight`. Where the message has a last
+    /// line that begins with `hint: `, that is shown as what to do.
     pub fn option(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Options, message: message.into(), path: path.into() }
     }

@@ -10,7 +10,7 @@ Examples:
   host solve problem.json --solver psr --solver sdp    one problem, several solvers
   host plugins describe psr                            what a plugin does, its options and defaults
 
-Exit codes: 0 done, 1 a trial failed, 2 the request was wrong.";
+Exit codes: 0 done, 1 a trial failed or the run was stopped, 2 the request was wrong.";
 
 pub(super) const ASK_HELP: &str = "\
 Examples:

@@ -94,7 +94,7 @@ pub enum Command {
         /// What to plan.
         #[command(flatten)]
         manifest: ManifestArguments,
-        /// As JSON, every default filled.
+        /// As JSON, with all options of all plugins.
         #[arg(long)]
         json: bool,
         /// Be the process that asks the plugins.
@@ -167,7 +167,7 @@ pub struct AskArguments {
     /// The name of the run's folder.
     #[arg(long, value_name = "ID", default_value = "lab")]
     pub run_id: String,
-    /// Go on although the plugins have changed since: what was asked and told counts as it stands.
+    /// Go on although plugins or the objective's program have changed since: what was asked and told counts as it stands.
     #[arg(long)]
     pub allow_changed_plugins: bool,
 }
@@ -205,7 +205,7 @@ pub struct TellArguments {
     /// Where plugins come from.
     #[command(flatten)]
     pub plugins: PluginArguments,
-    /// Go on although the plugins have changed since: what was asked and told counts as it stands.
+    /// Go on although plugins or the objective's program have changed since: what was asked and told counts as it stands.
     #[arg(long)]
     pub allow_changed_plugins: bool,
 }
@@ -276,7 +276,7 @@ pub struct TrialArguments {
     /// How many guards are above this process already, as often as it is given.
     #[arg(long, requires = "attached", action = clap::ArgAction::Count)]
     pub guarded: u8,
-    /// Go on from what is recorded although the plugins have changed since.
+    /// Go on from what is recorded although plugins or the objective's program have changed since.
     #[arg(long)]
     pub allow_changed_plugins: bool,
     /// What ends the trial's process.
@@ -287,7 +287,8 @@ pub struct TrialArguments {
 /// When a trial's process is ended and started again.
 #[derive(Debug, Args)]
 pub struct LimitArguments {
-    /// Restart a trial whose process has said nothing for this many seconds.
+    /// Restart a trial whose process has said nothing for this many seconds. A long evaluation is not silence: the process
+    /// says that it is there.
     #[arg(long, value_name = "SECONDS", default_value_t = Seconds(PATIENCE))]
     pub patience: Seconds,
     /// Restart a trial whose surrogate or solver takes longer than this over one step; the third time at the same
@@ -369,7 +370,8 @@ pub struct RunArguments {
     /// their folders.
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Go on with a run although its plugins have changed since: what is recorded counts as it stands.
+    /// Go on with a run although its plugins or the objective's program have changed since: what is recorded counts as it
+    /// stands.
     #[arg(long, requires = "resume")]
     pub allow_changed_plugins: bool,
     /// Stop all trials when one has failed.
@@ -420,7 +422,7 @@ pub struct MergeArguments {
     /// The new run's folder.
     #[arg(long, short, value_name = "DIR")]
     pub output: PathBuf,
-    /// Unite them although their plugins or hosts differ: what is recorded counts as it stands.
+    /// Unite them although their plugins, programs or hosts differ: what is recorded counts as it stands.
     #[arg(long)]
     pub allow_changed_plugins: bool,
     /// No progress, only the results.

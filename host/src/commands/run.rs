@@ -155,6 +155,9 @@ fn carried() -> Vec<(&'static str, String)> {
 /// Says how the run ended, and makes its report.
 fn finish(outcome: &Outcome, format: LogFormat) -> ExitCode {
     show_failures(&outcome.failed, format);
+    if format == LogFormat::Text && outcome.failed.iter().any(|(_, reason)| is_of_the_objective(reason)) {
+        say(format!("  hint: {}", report::AFTER_FAILURES));
+    }
     show_exhausted(outcome.exhausted, format);
     let folder = outcome.folder.display();
     let done = outcome.failed.is_empty() && !outcome.stopped;
@@ -203,6 +206,9 @@ fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnost
         // `--resume M.yaml`, the other way round.
         (None, Some(Some(path))) if path.is_file() => Ok((path.clone(), Place::Begun(output, id))),
         (None, Some(Some(folder))) => {
+            if !folder.exists() {
+                return Err(no_folder(folder));
+            }
             if !folder.join(PLAN).is_file() {
                 return Err(Diagnostic::new(format!("{} is no run's folder", folder.display()))
                     .because(format!("there is no {PLAN} in it")));
@@ -212,6 +218,29 @@ fn what_and_where(arguments: &RunArguments) -> Result<(PathBuf, Place), Diagnost
         (None, _) => Err(Diagnostic::new("nothing to run")
             .hint("`host run MANIFEST` runs one; `host run --resume FOLDER` goes on with a run")),
     }
+}
+
+/// That a run's folder is not there, and which are beside it.
+fn no_folder(folder: &Path) -> Diagnostic {
+    const MOST: usize = 10;
+    let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
+    let mut runs: Vec<String> = entries
+        .filter(|entry| entry.path().join(PLAN).is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    runs.sort();
+    let diagnostic = Diagnostic::new(format!("there is no folder {}", folder.display()));
+    if runs.is_empty() {
+        return diagnostic.hint("a run's folder is the last line that `host run` prints: results/NAME/ID");
+    }
+    let more = runs.len().saturating_sub(MOST);
+    // Those of the latest times are last.
+    let mut listed = runs.split_off(more).join(", ");
+    if more > 0 {
+        listed += &format!(", and {more} more");
+    }
+    diagnostic.hint(format!("runs in {}: {listed}", beside.display()))
 }
 
 /// Says which budgets were larger than the space.
@@ -228,6 +257,12 @@ fn show_exhausted(trials: usize, format: LogFormat) {
             ));
         }
     }
+}
+
+/// Whether a trial ended because its objective failed.
+fn is_of_the_objective(reason: &str) -> bool {
+    reason.contains("evaluations failed in a row")
+        || reason.strip_prefix("evaluation ").is_some_and(|rest| rest.contains(" failed: "))
 }
 
 pub(super) fn show_failures(failed: &Failures, format: LogFormat) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_yaml::Value;
 
 use super::yaml;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, program};
 
 /// The text of a manifest, and where it comes from.
 pub struct Source {
@@ -28,6 +28,11 @@ impl Source {
     /// Reads a file, or the standard input for `-`.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let label = path.display().to_string();
+        if let Some((language, way)) = program(path) {
+            return Err(Diagnostic::new(format!("{label} is no manifest"))
+                .because(format!("a manifest is YAML, and this is a file in {language}"))
+                .hint(way));
+        }
         let (label, opened): (_, std::io::Result<Box<dyn Read>>) = if label == "-" {
             (STDIN.to_owned(), Ok(Box::new(std::io::stdin())))
         } else {
@@ -73,7 +78,14 @@ impl Source {
             let text = error.to_string();
             // The parser repeats the place in its words.
             let cause = text.split(" at line ").next().unwrap_or(&text).to_owned();
-            self.at(place, Diagnostic::new("this is not valid YAML").because(cause))
+            let line = self.text.lines().nth(place.0.saturating_sub(1)).unwrap_or_default();
+            let tab = line.trim_start_matches(' ').starts_with('\t');
+            let diagnostic = self.at(place, Diagnostic::new("this is not valid YAML").because(cause));
+            if tab {
+                diagnostic.hint("there is a tab at the beginning of the line: indent with spaces")
+            } else {
+                diagnostic
+            }
         })
     }
 

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 pub enum PlanError {
     #[error("{count} trials are more than {most}")]
     TooMany { count: String, most: usize },
-    #[error("{kind} `{name}` refused its options")]
+    #[error("{kind} `{name}` {}", if hint_of(source).is_some() { "cannot begin" } else { "refused its options" })]
     Options { kind: Kind, name: String, source: plugin_api::Error },
     #[error("encoder `{encoder}` does not fit the space of benchmark `{benchmark}`")]
     Encoder { encoder: String, benchmark: String, source: plugin_api::Error },
@@ -57,13 +57,24 @@ pub enum PlanError {
     SmallSpace { initial: usize, points: usize },
 }
 
+/// Before what a plugin itself knows to do about its error: the last line of its words.
+const HINT: &str = "\nhint: ";
+
+fn hint_of(error: &plugin_api::Error) -> Option<&str> {
+    error.message().split_once(HINT).map(|(_, hint)| hint)
+}
+
 impl From<PlanError> for Diagnostic {
     fn from(error: PlanError) -> Self {
         let diagnostic = Self::new(error.to_string());
         match error {
-            PlanError::Options { kind, name, source } => diagnostic
-                .because(source)
-                .hint(format!("`host plugins describe {name}` shows the options of this {kind}")),
+            PlanError::Options { kind, name, source } => {
+                let own = hint_of(&source).map(str::to_owned);
+                let shows = || format!("`host plugins describe {name}` shows the options of this {kind}");
+                let cause = source.to_string();
+                let cause = cause.split(HINT).next().unwrap_or_default();
+                diagnostic.because(cause).hint(own.unwrap_or_else(shows))
+            }
             PlanError::Encoder { source, .. } => {
                 diagnostic.because(source).hint("leave `encoder` out, and one that fits is chosen")
             }
@@ -87,7 +98,10 @@ impl From<PlanError> for Diagnostic {
             PlanError::UnknownLevel { name, known, .. } => diagnostic.hint(meant(&name, &known, "it has")),
             PlanError::NotBinary { hint, .. } => diagnostic.hint(hint),
             PlanError::Twice { .. } => diagnostic.hint("leave one of them out"),
-            PlanError::TooFew { .. } | PlanError::OutOfReach { .. } | PlanError::NoChoice => diagnostic,
+            PlanError::TooFew { most, .. } => {
+                diagnostic.hint(format!("`of` names {most}, so the number is at most {most}"))
+            }
+            PlanError::OutOfReach { .. } | PlanError::NoChoice => diagnostic,
             PlanError::TooManyCases { .. } => diagnostic.hint("several rules with fewer levels each"),
             PlanError::Impossible { source, .. } => diagnostic.because(source),
             PlanError::Contradiction { rules } => diagnostic

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 
 use self::locate::{FileError, Folders};
 pub use self::paths::has_paths;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, program};
 
 /// Where plugins come from.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -70,9 +70,20 @@ impl From<OpenError> for Diagnostic {
             OpenError::File { source: source @ FileError::Insecure(_), .. } => diagnostic
                 .because(source)
                 .hint("`chmod go-w` on it, or --allow-insecure-plugins where you trust who may write there"),
+            OpenError::File { kind: Kind::Benchmark, name, source } => match program(Path::new(&name)) {
+                Some((language, way)) => diagnostic
+                    .because(format!("a plugin is a dynamic library, and this is a file in {language}"))
+                    .hint(way),
+                None => diagnostic.because(source),
+            },
             OpenError::File { source, .. } => diagnostic.because(source),
         }
     }
+}
+
+/// The SHA-256 of a file's content.
+pub fn sha256(path: &Path) -> std::io::Result<[u8; 32]> {
+    private::sha256(&File::open(path)?)
 }
 
 /// A plugin, and the file that it was loaded from.
@@ -141,6 +152,18 @@ impl Plugins {
         match self.base.as_os_str().is_empty() {
             true => options.clone(),
             false => paths::rooted(plugin.description(), options, &self.base),
+        }
+    }
+
+    /// The files below the base that the options of an opened plugin name as its program, by their path from there.
+    pub fn program_files(&self, kind: Kind, name: &str, options: &Json) -> Vec<(String, PathBuf)> {
+        let mut descriptions = self.loaded().map(|loaded| loaded.plugin.description());
+        let plugin = descriptions.find(|plugin| plugin.kind == kind && plugin.name == name);
+        match plugin {
+            Some(plugin) if !self.base.as_os_str().is_empty() => {
+                paths::program_files(plugin, options, &self.base)
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -1,33 +1,49 @@
 //! Options that are paths: a relative one starts from the manifest's folder, wherever the process runs.
 //!
-//! Which options are, a plugin says in their schema, `"format": "path"`. The plan has them as they were written.
+//! Which options are, a plugin says in their schema, `"format": "path"`. The plan has them as they were written. The words of
+//! a `"format": "program"` are a program and its arguments, run in the option `directory`: some of them name files.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use plugin_api::load::Description;
 use serde_json::Value as Json;
 
-/// The names of the options that are paths.
-fn names(plugin: &Description) -> impl Iterator<Item = &String> {
+/// The names of the options that are of a format.
+fn names<'a>(plugin: &'a Description, format: &'static str) -> impl Iterator<Item = &'a String> {
     let options = plugin.schema.get("properties").and_then(Json::as_object);
-    let is_path = |schema: &Json| schema.get("format").and_then(Json::as_str) == Some("path");
-    options.into_iter().flatten().filter(move |(_, schema)| is_path(schema)).map(|(name, _)| name)
+    let is_one = move |schema: &Json| schema.get("format").and_then(Json::as_str) == Some(format);
+    options.into_iter().flatten().filter(move |(_, schema)| is_one(schema)).map(|(name, _)| name)
 }
 
 /// Whether an option of the plugin is a path.
 pub fn has_paths(plugin: &Description) -> bool {
-    names(plugin).next().is_some()
+    names(plugin, "path").next().is_some()
+}
+
+/// The files below `base` that a program and its arguments name, by their path from there, in the order of the words. An
+/// interpreter that is found in PATH is none of them.
+pub(super) fn program_files(plugin: &Description, options: &Json, base: &Path) -> Vec<(String, PathBuf)> {
+    let rooted = rooted(plugin, options, base);
+    let directory = rooted.get("directory").and_then(Json::as_str).map_or(base, Path::new);
+    let words = names(plugin, "program").filter_map(|name| rooted.get(name)?.as_array()).flatten();
+    let file = |word: &str| {
+        let path = directory.join(word.trim_start_matches("./"));
+        let name = path.strip_prefix(base).ok()?;
+        let below = !name.components().any(|part| part == Component::ParentDir);
+        (below && path.is_file()).then(|| (name.to_string_lossy().into_owned(), path.clone()))
+    };
+    words.filter_map(Json::as_str).filter_map(file).collect()
 }
 
 /// The options with absolute paths, defaults among them.
 pub(super) fn rooted(plugin: &Description, options: &Json, base: &Path) -> Json {
     let mut options = options.clone();
-    for name in names(plugin) {
+    for name in names(plugin, "path") {
         let given = options.get(name).or_else(|| plugin.defaults.get(name));
         if let Some(path) = given.and_then(Json::as_str) {
             // `.` and `./x` as people would write them.
-            let path = Path::new(path).components().filter(|part| *part != std::path::Component::CurDir);
-            let path = base.join(path.collect::<std::path::PathBuf>());
+            let path = Path::new(path).components().filter(|part| *part != Component::CurDir);
+            let path = base.join(path.collect::<PathBuf>());
             let path = path.to_string_lossy();
             options[name.as_str()] = path.strip_suffix('/').unwrap_or(&path).into();
         }
@@ -40,22 +56,50 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn relative_paths_start_from_the_base_and_others_are_left() {
-        let plugin = Description {
+    fn plugin(properties: Json, defaults: Json) -> Description {
+        Description {
             kind: plugin_api::Kind::Benchmark,
             name: String::new(),
             summary: String::new(),
             version: String::new(),
             api_version: String::new(),
-            schema: json!({ "properties": {
-                "file": { "type": "string", "format": "path" },
-                "other": { "type": ["string", "null"], "format": "path" },
-                "word": { "type": "string" },
-            } }),
-            defaults: json!({ "file": ".", "other": null, "word": "x" }),
+            schema: json!({ "properties": properties }),
+            defaults,
             path: "".into(),
+        }
+    }
+
+    #[test]
+    fn files_of_a_program_are_those_below_the_base() {
+        let schema =
+            json!({ "run": { "format": "program" }, "directory": { "type": "string", "format": "path" } });
+        let plugin = plugin(schema, json!({ "run": [], "directory": "." }));
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path();
+        std::fs::create_dir(base.join("in")).unwrap();
+        for name in ["a.py", "in/b.py"] {
+            std::fs::write(base.join(name), "").unwrap();
+        }
+        let named = |options| {
+            let files = program_files(&plugin, &options, base);
+            assert!(files.iter().all(|(name, path)| base.join(name) == *path));
+            files.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
+        let words = json!(["sh", "./a.py", 7, "in/b.py", "none.py", "in", "in/../a.py", "../x"]);
+        assert_eq!(named(json!({ "run": words })), ["a.py", "in/b.py"]);
+        assert_eq!(named(json!({ "run": ["b.py", "a.py"], "directory": "in" })), ["in/b.py"]);
+        assert_eq!(named(json!({ "run": ["/bin/sh", base.join("a.py")] })), ["a.py"]);
+        assert!(named(json!({})).is_empty());
+    }
+
+    #[test]
+    fn relative_paths_start_from_the_base_and_others_are_left() {
+        let schema = json!({
+            "file": { "type": "string", "format": "path" },
+            "other": { "type": ["string", "null"], "format": "path" },
+            "word": { "type": "string" },
+        });
+        let plugin = plugin(schema, json!({ "file": ".", "other": null, "word": "x" }));
         assert!(has_paths(&plugin));
         let rooted = |options| rooted(&plugin, &options, Path::new("/base"));
         assert_eq!(rooted(json!({ "word": "y" })), json!({ "word": "y", "file": "/base" }));

@@ -42,11 +42,12 @@ pub(super) fn settle(
         return carry_over(folder, &identity, &there, shard);
     }
     // The plan is replaced before any journal is.
-    let plugins = Identity::of(&there)?.plugins;
+    let Identity { plugins, programs, .. } = Identity::of(&there)?;
     let had = |plugin: &PluginFile| {
         plugins.iter().any(|own| (&own.kind, &own.name) == (&plugin.kind, &plugin.name))
     };
     identity.plugins.retain(had);
+    identity.programs.retain(|file| programs.iter().any(|own| own.name == file.name));
     identity.trials = Some(there.trials().count());
     identity.becoming = None;
     identity.write(folder)?;
@@ -75,12 +76,18 @@ pub(super) fn extend(
         ));
     }
     let obstacles = obstacles(&recorded, wanted);
+    if !obstacles.is_empty() && crate::plan::obstacles(wanted, &recorded).is_empty() {
+        let place = folder.display();
+        return Err(Diagnostic::new(format!("{place} goes further than this manifest"))
+            .because("it was extended: it has all that the manifest asks for, and more")
+            .hint(format!("`host run --resume {place}` goes on with its own plan, and --set extends that")));
+    }
     if !obstacles.is_empty() {
         return Err(another().because(obstacles.join("\n         ")));
     }
     refuse_other_parts(folder, &recorded, wanted, shard)?;
     if !programs.allow_changed {
-        identity.check_recorded_programs(&wanted.plugins)?;
+        identity.check_recorded_programs(wanted)?;
     }
     // What cannot be read is found before anything is changed.
     for trial in recorded.part(shard) {
@@ -90,7 +97,7 @@ pub(super) fn extend(
     }
     let (had, has) = (recorded.trials().count(), wanted.trials().count());
     tracing::info!("extending {}: {has} trials instead of {had}", folder.display());
-    identity.plugins = Identity::of(wanted)?.plugins;
+    Identity { plugins: identity.plugins, programs: identity.programs, .. } = Identity::of(wanted)?;
     identity.becoming = Some(wanted.hash.clone());
     identity.write(folder)?;
     carry_over(folder, &identity, wanted, shard)

@@ -63,8 +63,7 @@ pub fn prepare(
             Identity::mend(&folder, plan)?;
         }
         if let Some(mut identity) = Identity::read(&folder)? {
-            identity.changed |=
-                allow_changed_plugins && identity.check_recorded_programs(&plan.plugins).is_err();
+            identity.changed |= allow_changed_plugins && identity.check_recorded_programs(plan).is_err();
             let mut identity = settle(&folder, identity, plan, shard, programs.plugins)?;
             if identity.plan != plan.hash {
                 identity = extend(&folder, identity, plan, shard, programs)?;
@@ -72,7 +71,7 @@ pub fn prepare(
             if allow_changed_plugins {
                 Identity { changed: identity.changed, ..Identity::of(plan)? }.write(&folder)?;
             } else {
-                identity.check_programs(&plan.plugins)?;
+                identity.check_programs(plan)?;
             }
             write_points(&folder, plan)?;
             write_trials(&folder, &plan.part(shard)).map_err(|error| Diagnostic::new(error.to_string()))?;

@@ -1,6 +1,7 @@
-//! What was run: the plan's hash, and the plugins' files.
+//! What was run: the plan's hash, the plugins' files, and those of programs that are objectives.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -10,8 +11,8 @@ use super::folder::cannot;
 use super::health::Health;
 use crate::diagnostic::Diagnostic;
 use crate::files;
-use crate::plan::{Plan, hex};
-use crate::plugins::{Loaded, Plugins};
+use crate::plan::{Plan, Spec, hex};
+use crate::plugins::{self, Loaded, Plugins};
 
 const IDENTITY: &str = "identity.json";
 
@@ -37,6 +38,9 @@ pub struct Identity {
     pub host: String,
     /// Several of one name where runs with different files were merged.
     pub plugins: Vec<PluginFile>,
+    /// The files of programs that are objectives; older runs have none. Several of one name as with plugins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramFile>,
     /// The hash of the plan that the run is being extended to: some journals name it already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becoming: Option<String>,
@@ -59,16 +63,27 @@ pub struct PluginFile {
     pub sha256: String,
 }
 
+/// A file that an objective's options name as its program, or as an argument of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProgramFile {
+    /// Its path from the manifest's folder.
+    pub name: String,
+    /// Its SHA-256.
+    pub sha256: String,
+}
+
 impl Identity {
     /// What is run when this plan is run now.
     pub(super) fn of(plan: &Plan) -> Result<Self, Diagnostic> {
         let plugins = plugin_files(&plan.plugins)?;
+        let programs = program_files(plan)?;
         let (becoming, trials) = (None, Some(plan.trials().count()));
         Ok(Self {
             format: FORMAT,
             plan: plan.hash.clone(),
             host: VERSION.to_owned(),
             plugins,
+            programs,
             becoming,
             trials,
             changed: false,
@@ -144,15 +159,41 @@ impl Identity {
         files::replace(&path, &text).map_err(|error| cannot("write", &path, error))
     }
 
-    /// Refuses plugins whose files are not those that the run was begun with, and this program where it is of another
-    /// version than the one that began it.
-    pub fn check_programs(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
-        self.check(plugins, false)
+    /// Refuses plugins and programs whose files are not those that the run was begun with, and this program where it is of
+    /// another version than the one that began it.
+    pub(super) fn check_programs(&self, plan: &Plan) -> Result<(), Diagnostic> {
+        self.check(&plan.plugins, false)?;
+        self.check_files(&program_files(plan)?)
     }
 
     /// The same for a run that is to have more methods: plugins that it was begun without are its new ones.
-    pub(super) fn check_recorded_programs(&self, plugins: &Plugins) -> Result<(), Diagnostic> {
-        self.check(plugins, true)
+    pub(super) fn check_recorded_programs(&self, plan: &Plan) -> Result<(), Diagnostic> {
+        self.check(&plan.plugins, true)?;
+        self.check_files(&program_files(plan)?)
+    }
+
+    /// The same for a single trial. Of a program that is its objective only the first file counts, which is the program or
+    /// its script: an argument may be a file that trials write to.
+    pub fn check_trial(&self, plugins: &Plugins, benchmark: &Spec) -> Result<(), Diagnostic> {
+        self.check(plugins, false)?;
+        let mut files = named_files(plugins, benchmark);
+        files.truncate(1);
+        self.check_files(&hashed(files)?)
+    }
+
+    /// A file that is not recorded is none that the run was begun with: an older run, or one that has more objectives now.
+    fn check_files(&self, files: &[ProgramFile]) -> Result<(), Diagnostic> {
+        for now in files {
+            let mut then = self.programs.iter().filter(|then| then.name == now.name).peekable();
+            if then.peek().is_some() && !then.any(|then| then == now) {
+                return Err(Diagnostic::new(format!("`{}` has changed since the run was begun", now.name))
+                    .because(
+                        "the objective's options name it, and its content is not what the run was begun with",
+                    )
+                    .hint(format!("{CHANGED}; without --resume, a new run evaluates everything with it")));
+            }
+        }
+        Ok(())
     }
 
     fn check(&self, plugins: &Plugins, new_ones: bool) -> Result<(), Diagnostic> {
@@ -180,6 +221,27 @@ impl Identity {
         }
         Ok(())
     }
+}
+
+/// The files of all programs that are objectives of a plan.
+fn program_files(plan: &Plan) -> Result<Vec<ProgramFile>, Diagnostic> {
+    let benchmarks = plan.settings.iter().map(|setting| &setting.plugins.benchmark);
+    // Points of a sweep may share their benchmark.
+    let files: BTreeMap<String, PathBuf> =
+        benchmarks.flat_map(|benchmark| named_files(&plan.plugins, benchmark)).collect();
+    hashed(files)
+}
+
+fn named_files(plugins: &Plugins, benchmark: &Spec) -> Vec<(String, PathBuf)> {
+    plugins.program_files(plugin_api::Kind::Benchmark, &benchmark.name, &benchmark.options)
+}
+
+fn hashed(files: impl IntoIterator<Item = (String, PathBuf)>) -> Result<Vec<ProgramFile>, Diagnostic> {
+    let hashed = |(name, path): (String, PathBuf)| {
+        let sha256 = plugins::sha256(&path).map_err(|error| cannot("read", &path, error))?;
+        Ok(ProgramFile { name, sha256: hex(&sha256) })
+    };
+    files.into_iter().map(hashed).collect()
 }
 
 fn plugin_files(plugins: &Plugins) -> Result<Vec<PluginFile>, Diagnostic> {
@@ -218,11 +280,22 @@ mod tests {
             plan: "ab".to_owned(),
             host: "1".to_owned(),
             plugins: vec![],
+            programs: vec![],
             becoming: None,
             trials: None,
             changed: false,
         };
         identity.write(folder.path()).unwrap();
-        assert_eq!(Identity::read(folder.path()).unwrap().unwrap().plan, "ab");
+        let read = || Identity::read(folder.path()).unwrap().unwrap();
+        assert_eq!(read().plan, "ab");
+        // A run from before programs were recorded takes any; one that has them takes those that it has.
+        let file =
+            |name: &str, sha256: &str| ProgramFile { name: name.to_owned(), sha256: sha256.to_owned() };
+        read().check_files(&[file("a.py", "1")]).unwrap();
+        let programs = vec![file("a.py", "1"), file("a.py", "2")];
+        Identity { programs, ..identity }.write(folder.path()).unwrap();
+        read().check_files(&[file("a.py", "2"), file("new.py", "7")]).unwrap();
+        let refused = read().check_files(&[file("a.py", "3")]).unwrap_err().message;
+        assert_eq!(refused, "`a.py` has changed since the run was begun");
     }
 }

@@ -27,7 +27,7 @@ mod trial_files;
 
 pub use self::chain::{Broken, Chain};
 pub use self::folder::{Place, Prepared, Programs, prepare};
-pub use self::identity::{Identity, PluginFile};
+pub use self::identity::{Identity, PluginFile, ProgramFile};
 pub use self::journal::{Journal, finished, has_begun, is_finished, reached, under_way};
 pub use self::lock::{Lock, try_folder};
 pub use self::repeats::Repeats;

@@ -212,6 +212,14 @@ fn flaws(trials: &[TrialRecord]) -> Vec<Diagnostic> {
     solvers.into_iter().map(told).collect()
 }
 
+/// What to do where the objective failed.
+pub const AFTER_FAILURES: &str = "`host -v run …` shows all that the objective says; evaluations that failed are spent, and \
+                                  --resume does not repeat them: after a repair, begin a new run";
+
+/// What to do where the objective refused every point.
+const AFTER_REFUSALS: &str = "rules that are known beforehand go under `constraints:` in the manifest: then no evaluation is \
+                              spent on a point that breaks them";
+
 fn without_value(trials: &[TrialRecord]) -> Option<Diagnostic> {
     let empty: Vec<&TrialRecord> =
         trials.iter().filter(|trial| trial.is_finished() && trial.found.is_none()).collect();
@@ -223,7 +231,8 @@ fn without_value(trials: &[TrialRecord]) -> Option<Diagnostic> {
     let (failed, infeasible) = (first.failures.len(), first.infeasible);
     let reason = first.failures.last().map(|failure| format!("; the last failure: {}", failure.reason));
     let counts = format!("{failed} evaluations failed and {infeasible} points were infeasible");
-    Some(Diagnostic::new(message).because(counts + &reason.unwrap_or_default()))
+    let hint = if failed > 0 { AFTER_FAILURES } else { AFTER_REFUSALS };
+    Some(Diagnostic::new(message).because(counts + &reason.unwrap_or_default()).hint(hint))
 }
 
 /// The figures that have a file.

@@ -1,7 +1,5 @@
 //! Summaries as a table for a terminal.
 
-use std::collections::BTreeMap;
-
 use super::analysis::best::{Answer, answers, names};
 use super::analysis::differences::{Difference, Differences};
 use super::analysis::model::Model;
@@ -10,7 +8,7 @@ use super::analysis::settings::sweep_keys;
 use super::analysis::summary::{MethodSummary, Spread, good_word};
 use crate::record::RunFolder;
 use crate::record::tables::swept;
-use crate::text::{columns, number, time, wrapped};
+use crate::text::{columns, in_short, number, time, wrapped};
 
 /// Something that is counted for each method.
 type Count = fn(&MethodSummary) -> usize;
@@ -57,7 +55,7 @@ pub(super) fn table(summaries: &[MethodSummary]) -> String {
             row.extend(keys.iter().map(|key| swept(&summary.sweep, key)));
             let trials = match summary.unfinished {
                 0 => summary.trials.to_string(),
-                unfinished => format!("{} of {}", summary.trials, summary.trials + unfinished),
+                unfinished => format!("{} of {} finished", summary.trials, summary.trials + unfinished),
             };
             row.extend([trials, spread(&summary.final_best), number(summary.final_best.median)]);
             let recommended = || summary.recommended.as_ref().map_or_else(|| "–".to_owned(), spread);
@@ -208,23 +206,18 @@ fn shown(names: Option<Vec<(&str, String)>>, levels: &[u32]) -> String {
     }
 }
 
-/// A point, wrapped; a long one by the variables that differ from the most common level.
+/// A point, wrapped; where that takes fewer lines, by the variables that differ from the most common level.
 fn point(pairs: &[(&str, String)]) -> String {
     let word = |(name, level): &(&str, String)| match *name {
         "" => level.clone(),
         name => format!("{name}={level}"),
     };
     let whole = wrapped(pairs.iter().map(word), "    ");
-    if whole.len() <= MOST_LINES {
+    let (begin, others) = in_short(pairs);
+    let mut lines = wrapped(std::iter::once(begin).chain(others.iter().map(|pair| word(pair))), "    ");
+    if whole.len() == 1 || whole.len() <= lines.len().min(MOST_LINES) {
         return whole.join("\n");
     }
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    pairs.iter().for_each(|(_, level)| *counts.entry(level).or_default() += 1);
-    // Of levels as common as each other, the first by name.
-    let common = counts.iter().rev().max_by_key(|(_, count)| **count).map_or("", |(level, _)| *level);
-    let others: Vec<&(&str, String)> = pairs.iter().filter(|(_, level)| level != common).collect();
-    let begin = format!("{common} for {} of {} variables, but", pairs.len() - others.len(), pairs.len());
-    let mut lines = wrapped(std::iter::once(begin).chain(others.iter().map(|pair| word(pair))), "    ");
     if lines.len() > MOST_LINES {
         lines.truncate(MOST_LINES);
         lines.push("    … cut here; the report and best.json have all of it".to_owned());

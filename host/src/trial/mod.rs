@@ -379,7 +379,7 @@ fn check_identity(
         TrialError::Recorded(format!("{} is a trial of another plan than its run", trial.id))
     })?;
     if !trust {
-        identity.check_programs(plugins).map_err(TrialError::Folder)?;
+        identity.check_trial(plugins, &trial.benchmark).map_err(TrialError::Folder)?;
     }
     Ok(trust || identity.changed)
 }

@@ -45,8 +45,12 @@ impl Key for Budget {
         let keys = reader.mapping(value, &path, &["initial", "evaluations", "batch"])?;
         let initial = reader.required(keys, &path, "initial", "how many random points come first");
         let initial = initial.and_then(|value| reader.count(value, "initial", &path.join("initial")));
-        let evaluations =
-            reader.required(keys, &path, "evaluations", "how many points are proposed after them");
+        let evaluations = reader.required(
+            keys,
+            &path,
+            "evaluations",
+            "how many points are proposed after the initial ones",
+        );
         let evaluations =
             evaluations.and_then(|value| reader.count(value, "evaluations", &path.join("evaluations")));
         let batch = keys.get("batch").filter(|value| !value.is_null()).map_or(Some(1), |value| {

@@ -224,7 +224,12 @@ fn read_counting(
             let count = bound.as_u64().and_then(|count| usize::try_from(count).ok());
             let count = count.filter(|&count| count <= MOST);
             if count.is_none() {
-                reader.wrong_value(name, &place, format!("must be a whole number from 0 to {MOST}"));
+                let found = text_of(bound);
+                reader.wrong_value(
+                    name,
+                    &place,
+                    format!("must be a whole number from 0 to {MOST}, not `{found}`"),
+                );
             }
             let of = read_of(of, &path.join("of"), reader);
             Some(Written::Count { relation, count: count?, of: of? })
@@ -503,7 +508,7 @@ constraints:
 
     const EXPECTED: &str = "\
 constraints.0: a rule that does not say `exactly` of what
-constraints.1.exactly: `exactly` must be a whole number from 0 to 1000000
+constraints.1.exactly: `exactly` must be a whole number from 0 to 1000000, not `1.5`
 constraints.1.of: `of` must be a list of variables, or `all`
 constraints.2: a rule that has both `of` and `weights`: count, or weigh
 constraints.3.exactly: `exactly` counts, and sums of weights are rarely equal: `weights` go with `at-most` or `at-least`

@@ -179,6 +179,16 @@ fn united(runs: &[RunFolder], allow_changed_plugins: bool) -> Result<Identity, V
             // All of them are what was run; a resume takes any.
             united.plugins.push(file.clone());
         }
+        for file in &other.programs {
+            if united.programs.contains(file) {
+                continue;
+            }
+            if identity.programs.iter().any(|known| known.name == file.name) {
+                let cause = "the objective's options name it, and its content is another".to_owned();
+                differs(format!("the files `{}`", file.name), run, cause);
+            }
+            united.programs.push(file.clone());
+        }
     }
     if mistakes.is_empty() || allow_changed_plugins { Ok(united) } else { Err(mistakes) }
 }

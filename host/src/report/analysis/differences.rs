@@ -180,6 +180,21 @@ fn versions(runs: &[RunFolder]) -> Vec<Difference> {
         };
         take(format!("{kind} {name}"), files.into_iter().map(|file| file.map(words)).collect());
     }
+    let mut programs: Vec<&str> = Vec::new();
+    for file in identities().flatten().flat_map(|identity| &identity.programs) {
+        if !programs.contains(&file.name.as_str()) {
+            programs.push(&file.name);
+        }
+    }
+    for name in programs {
+        let hash = |file: &crate::record::ProgramFile| {
+            format!("file {}…", file.sha256.get(..8).unwrap_or(&file.sha256))
+        };
+        let of = |identity: Option<&crate::record::Identity>| {
+            identity?.programs.iter().find(|file| file.name == name).map(hash)
+        };
+        take(name.to_owned(), identities().map(of).collect());
+    }
     let last = |of: fn(&crate::record::session::Session) -> Option<String>| {
         runs.iter().map(|run| run.sessions.last().and_then(of)).collect::<Vec<_>>()
     };

@@ -7,10 +7,13 @@ use crate::report::analysis::best::{Found, answers, best, names};
 use crate::report::analysis::recommended::{self, Recommendation};
 use crate::report::analysis::trial::TrialRecord;
 use crate::report::figures::svg::printable;
-use crate::text::number;
+use crate::text::{in_short, number};
 
 /// Points of a sweep whose answers the page opens with.
 const MOST_FIRST: usize = 4;
+
+/// A point of more variables is shown by those that differ from the most common level, where these are less than half.
+const MOST_CHIPS: usize = 20;
 
 /// Pairs of names and levels on a page: `best.json` has all.
 const MOST_PAIRS: usize = 10_000;
@@ -99,6 +102,16 @@ fn point(trial: &TrialRecord, found: &Found, left: &mut usize) -> Markup {
     }
 }
 
+fn all_chips<'a>(pairs: impl IntoIterator<Item = &'a (&'a str, String)>) -> Markup {
+    html! {
+        div class="chips" {
+            @for (name, level) in pairs {
+                span class=[(level == "0").then_some("zero")] { (printable(&format!("{name}={level}"))) }
+            }
+        }
+    }
+}
+
 /// A point in names where they are known and fit on the page, or else described.
 fn chips(pairs: Option<Vec<(&str, String)>>, left: &mut usize, described: &dyn Fn() -> String) -> Markup {
     let shown = pairs.as_ref().is_none_or(|pairs| pairs.len() <= *left);
@@ -106,10 +119,13 @@ fn chips(pairs: Option<Vec<(&str, String)>>, left: &mut usize, described: &dyn F
     html! {
         @match pairs {
             Some(pairs) if shown => {
-                div class="chips" {
-                    @for (name, level) in pairs {
-                        span class=[(level == "0").then_some("zero")] { (printable(&format!("{name}={level}"))) }
-                    }
+                @let (begin, others) = in_short(&pairs);
+                @if pairs.len() > MOST_CHIPS && 2 * others.len() < pairs.len() {
+                    p { (printable(&begin)) }
+                    (all_chips(others))
+                    details { summary { "all variables" } (all_chips(&pairs)) }
+                } @else {
+                    (all_chips(&pairs))
                 }
             }
             Some(_) => p class="muted" { "best.json has the point." },

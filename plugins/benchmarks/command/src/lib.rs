@@ -56,7 +56,8 @@ impl Command {
             Mode::Persistent => {
                 let limit = Duration::from_secs_f64(options.start_seconds);
                 let begun = Conversation::begin(&program, instance, limit);
-                let (conversation, hello) = begun.map_err(|error| Error::option("run", error.message()))?;
+                let (conversation, hello) =
+                    begun.map_err(|(error, hint)| not_begun(&program, &error, hint))?;
                 let conversation = Some(conversation);
                 (Way::Persistent { conversation, hello: hello.clone(), instance, limit }, hello)
             }
@@ -73,7 +74,11 @@ impl Command {
             (None, None) => {
                 let example =
                     "is missing: the levels of each, such as `{ layers: [1, 2, 3], dropout: [off, on] }`";
-                return Err(Error::option("variables", example));
+                let own = match options.mode {
+                    Mode::Persistent => "; here, or in a script in Python as `@objective(variables=…)`",
+                    Mode::Once => "",
+                };
+                return Err(Error::option("variables", format!("{example}{own}")));
             }
         };
         let sense = match options.sense.or(hello.sense).unwrap_or_default() {
@@ -83,6 +88,19 @@ impl Command {
         let deterministic = options.deterministic.or(hello.deterministic).unwrap_or(true);
         Ok(Self { space: variables.space()?, program, way, variables, sense, deterministic })
     }
+}
+
+/// Why a program said no hello; the line after that is for the person who wrote it.
+fn not_begun(program: &Program, error: &Error, hint: Option<&str>) -> Error {
+    let words = program.words();
+    let why = match error.message().strip_prefix("the program ") {
+        Some(why) => format!("the program `{words}` {why}"),
+        None => error.message().to_owned(),
+    };
+    let by_hand = || {
+        format!("to see all that it says, run it by hand: cd {} && {words}", program.directory().display())
+    };
+    Error::option("run", format!("{why}\nhint: {}", hint.map_or_else(by_hand, str::to_owned)))
 }
 
 fn own_variables(own: &Map<String, Value>, hello: &Hello, options: &Options) -> Result<Variables> {
@@ -125,7 +143,8 @@ impl Benchmark for Command {
                 let current = match conversation.take() {
                     Some(current) => current,
                     None => {
-                        let (begun, again) = Conversation::begin(&self.program, *instance, *limit)?;
+                        let (begun, again) = Conversation::begin(&self.program, *instance, *limit)
+                            .map_err(|(error, _)| error)?;
                         if again != *hello {
                             return Err(Error::new(
                                 "the program was started again, and says other things of itself than before",

@@ -5,6 +5,7 @@ plugin_api::options! {
     pub struct Options {
         /// The program and its arguments, such as `[python3, train.py]`. It is looked for in PATH, or, with a `/` in it,
         /// from `directory`. No shell reads it.
+        #[schemars(extend("format" = "program"))]
         pub run: Vec<Value> = Vec::new(),
         /// The levels of each variable: `{ optimizer: [adam, sgd], layers: [1, 2, 3] }`. Numbers, words, true and false;
         /// in quotes, a number is a word. Left out where the program says its variables itself.

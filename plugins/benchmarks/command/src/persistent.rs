@@ -18,6 +18,18 @@ use crate::program::{LINGER, LONGEST_LINE, Program, Running, Said, ending, threa
 /// The version of the protocol.
 const PROTOCOL: u64 = 1;
 
+/// In the environment of a program: whatever it prints from its first line on may be taken for an answer. `workbench.py` takes
+/// the output over when it is imported, where it finds this.
+const STARTED: &str = "HOST_PROTOCOL";
+
+const NOT_SERVED: &str = "a script in Python ends with `if __name__ == \"__main__\": NAME.serve()`, with the name of its \
+                          @objective; `mode: once` is for programs that print a value and end";
+const PRINTED: &str = "its standard output is for answers alone: print to the error output, or in Python import workbench \
+                       before anything prints; `mode: once` is for programs that know nothing of the protocol";
+
+/// Why a program cannot be asked, and what to do where that is known.
+pub(crate) type NoHello = (Error, Option<&'static str>);
+
 /// What a program says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Hello {
@@ -36,9 +48,18 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     /// Starts the program and greets it.
-    pub(crate) fn begin(program: &Program, instance: u64, limit: Duration) -> Result<(Self, Hello)> {
+    pub(crate) fn begin(program: &Program, instance: u64, limit: Duration) -> Result<(Self, Hello), NoHello> {
+        let mut conversation = Self::open(program).map_err(|error| (error, None))?;
+        match conversation.greet(instance, limit) {
+            Ok(hello) => Ok((conversation, hello)),
+            Err(why) => Err(conversation.end(&why)),
+        }
+    }
+
+    fn open(program: &Program) -> Result<Self> {
         let mut command = program.command();
-        let (mut running, said) = program.start(command.stdin(Stdio::piped()))?;
+        command.stdin(Stdio::piped()).env(STARTED, PROTOCOL.to_string());
+        let (mut running, said) = program.start(&mut command)?;
         let output = running.child.stdout.take();
         let (sender, answers) = sync_channel(1);
         thread(move || {
@@ -53,12 +74,7 @@ impl Conversation {
                 }
             }
         })?;
-        let mut conversation = Self { running, said, answers };
-        let hello = conversation.greet(instance, limit);
-        match hello {
-            Ok(hello) => Ok((conversation, hello)),
-            Err(why) => Err(conversation.end(&why)),
-        }
+        Ok(Self { running, said, answers })
     }
 
     fn greet(&mut self, instance: u64, limit: Duration) -> Result<Hello, Failure> {
@@ -78,7 +94,7 @@ impl Conversation {
         });
         match answer {
             Ok(answer) => (answer, Some(self)),
-            Err(failure) => (Err(self.end(&failure)), None),
+            Err(failure) => (Err(self.end(&failure).0), None),
         }
     }
 
@@ -104,23 +120,26 @@ impl Conversation {
     }
 
     /// Ends the program; answers what went wrong, with its last words.
-    fn end(mut self, failure: &Failure) -> Error {
-        let what = match failure {
+    fn end(mut self, failure: &Failure) -> NoHello {
+        let (what, hint) = match failure {
             Failure::Ended => {
-                format!("{} before it answered", ending(self.running.finish()))
+                let status = self.running.finish();
+                let by_itself = status.as_ref().is_ok_and(std::process::ExitStatus::success);
+                (format!("{} before it answered", ending(status)), by_itself.then_some(NOT_SERVED))
             }
             Failure::Silent(limit) => {
                 let _ = self.running.kill();
-                format!(
+                let what = format!(
                     "said no hello within {limit:?}; `mode: once` is for programs that know nothing of it"
-                )
+                );
+                (what, None)
             }
             Failure::Malformed(what) => {
                 let _ = self.running.kill();
-                what.clone()
+                (what.clone(), Some(PRINTED))
             }
         };
-        Error::new(format!("the program {what}{}", self.said.last_words()))
+        (Error::new(format!("the program {what}{}", self.said.last_words())), hint)
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) const LONGEST_LINE: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Program {
     path: PathBuf,
-    arguments: Vec<String>,
+    /// As the manifest has it.
+    words: Vec<String>,
     directory: PathBuf,
     environment: Vec<(String, String)>,
 }
@@ -39,7 +40,7 @@ impl Program {
             return Err(Error::option(format!("run[{i}]"), "must be a word or a number"));
         }
         let words: Vec<String> = options.run.iter().map(text).collect();
-        let Some((name, arguments)) = words.split_first() else {
+        let Some(name) = words.first() else {
             return Err(Error::option(
                 "run",
                 "is missing: the program and its arguments, such as `[python3, train.py]`",
@@ -65,7 +66,7 @@ impl Program {
             }
             environment.push((name.clone(), text(value)));
         }
-        Ok(Self { path, arguments: arguments.to_vec(), directory, environment })
+        Ok(Self { path, words, directory, environment })
     }
 
     /// The program as people call it.
@@ -73,10 +74,25 @@ impl Program {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
     }
 
+    /// The program and its arguments, as much of them as is short.
+    pub(crate) fn words(&self) -> String {
+        const MOST: usize = 100;
+        let words = self.words.join(" ");
+        match words.char_indices().nth(MOST) {
+            Some((end, _)) => format!("{}…", &words[..end]),
+            None => words,
+        }
+    }
+
+    /// Where it runs.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The command with its arguments, folder and environment; inputs and outputs are for the caller to set.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(&self.arguments).current_dir(&self.directory);
+        command.args(&self.words[1..]).current_dir(&self.directory);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         // A group of its own, so that what it starts can be ended with it.
         #[cfg(unix)]
@@ -274,7 +290,8 @@ pub(crate) fn ending(status: std::io::Result<ExitStatus>) -> String {
     let Ok(status) = status else { return "ended in a way that the system does not tell".to_owned() };
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return format!("was ended by signal {signal}");
+        let why = if signal == 9 { " (out of memory?)" } else { "" };
+        return format!("was ended by signal {signal}{why}");
     }
     match status.code() {
         Some(code) => format!("ended with exit code {code}"),

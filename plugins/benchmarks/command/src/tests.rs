@@ -105,19 +105,26 @@ fn how_a_program_ended_is_told_with_its_last_lines() {
 
 #[test]
 fn a_program_that_says_no_hello_is_a_mistake_in_the_options() {
-    assert_eq!(refusal("exit 4", json!({})), "`run`: the program ended with exit code 4 before it answered");
-    let two = refusal("echo '{\"hello\": 2}'", json!({}));
+    let folder = std::env::current_dir().unwrap();
     assert_eq!(
-        two,
-        "`run`: the program said no hello but `{\"hello\": 2}`: the host speaks version 1 of the protocol"
+        refusal("exit 4", json!({})),
+        format!(
+            "`run`: the program `sh -c exit 4 sh` ended with exit code 4 before it answered\nhint: to see all that it says, \
+             run it by hand: cd {} && sh -c exit 4 sh",
+            folder.display()
+        )
     );
+    let forgotten = refusal("true", json!({}));
+    assert!(
+        forgotten.contains("ended with exit code 0 before it answered\nhint: a script in Python ends with")
+    );
+    let two = refusal("echo '{\"hello\": 2}'", json!({}));
+    let said = "said no hello but `{\"hello\": 2}`: the host speaks version 1 of the protocol\nhint: its standard output is";
+    assert!(two.contains(said), "{two}");
     assert!(refusal("echo 1.5", json!({})).contains("said no hello but `1.5`: that is not a JSON object"));
     let begun = Instant::now();
     let silent = refusal("sleep 100; true", json!({ "start-seconds": 0.2 }));
-    assert!(
-        silent.starts_with("`run`: the program said no hello within 200ms; `mode: once` is for"),
-        "{silent}"
-    );
+    assert!(silent.contains("said no hello within 200ms; `mode: once` is for"), "{silent}");
     assert!(begun.elapsed() < Duration::from_secs(50), "the shell and its sleep are ended");
 }
 
@@ -166,7 +173,10 @@ fn a_program_may_say_its_variables_sense_and_noise_itself() {
     );
     assert!(refusal(hello, json!({})).starts_with("`variables`: the program says its variables itself"));
     let none = refusal(r#"echo '{"hello": 1}'; cat >/dev/null"#, json!({ "variables": {} }));
-    assert!(none.starts_with("`variables`: is missing"), "{none}");
+    assert!(
+        none.starts_with("`variables`: is missing") && none.ends_with("`@objective(variables=…)`"),
+        "{none}"
+    );
     let wrong = refusal(r#"echo '{"hello": 1, "variables": {"x": [1]}}'"#, json!({ "variables": {} }));
     assert_eq!(wrong, "`run`: the program's own `variables.x` needs at least two levels, not 1");
 }
@@ -198,7 +208,10 @@ fn once_ends_as_a_value_infeasible_or_failed() {
         once("echo 5; echo why >&2; exit 1", Some(7)),
         Err("the program ended with exit code 1; it said: why".to_owned())
     );
-    assert_eq!(once("kill -KILL $$", None), Err("the program was ended by signal 9".to_owned()));
+    assert_eq!(
+        once("kill -KILL $$", None),
+        Err("the program was ended by signal 9 (out of memory?)".to_owned())
+    );
     for (script, printed) in [("echo nan", "nan"), ("echo inf", "inf"), ("echo infeasibly", "infeasibly")] {
         let expected = format!("the program printed `{printed}` as its last line, which is no value");
         assert_eq!(once(script, None), Err(expected));
@@ -263,5 +276,10 @@ fn python_serves_decorated_functions_and_passes_its_own_tests() {
     assert_eq!(command.sense(), Sense::Maximize);
     assert_eq!(evaluate(&mut command), Ok(2.0.into()));
     let error = command.evaluate(&Point::from(vec![0, 0]), 1).unwrap_err();
-    assert_eq!(error.to_string(), "ZeroDivisionError: division by zero");
+    assert_eq!(error.to_string(), "ZeroDivisionError: division by zero (<string>, line 5)");
+    // What a script prints before it serves is no answer either.
+    let early = format!("{}; print('loading')\n{}", "import workbench", script);
+    let json = json!({ "run": ["python3", "-B", "-c", early], "directory": folder });
+    let mut command = Command::new(options::parse(&json.to_string()).unwrap(), 0).unwrap();
+    assert_eq!(evaluate(&mut command), Ok(2.0.into()));
 }
