@@ -117,10 +117,9 @@ fn a_program_that_has_changed_is_refused_by_a_resume_unless_that_is_allowed() {
     let identity = || std::fs::read_to_string(run.join("identity.json")).unwrap();
     let recorded: serde_json::Value = serde_json::from_str(&identity()).unwrap();
     let names = recorded["programs"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
-    assert_eq!(names.collect::<Vec<_>>(), ["count.sh", "weight.txt"], "and not the shell");
+    assert_eq!(names.collect::<Vec<_>>(), ["count.sh"], "and not the shell");
     let more = ["run", "--resume", run.to_str().unwrap(), "--quiet", "--set", "budget.evaluations=5"];
     let same = ["run", "--resume", run.to_str().unwrap(), "--quiet"];
-    // A trial looks at the script alone: what comes after it may be a file that trials write to.
     let trial = ["trial", run.to_str().unwrap(), "annealing-seed1"];
     let write = |name: &str, text: &str| std::fs::write(place.path().join(name), text).unwrap();
     let refused = |arguments: &[&str]| {
@@ -129,10 +128,10 @@ fn a_program_that_has_changed_is_refused_by_a_resume_unless_that_is_allowed() {
         String::from_utf8_lossy(&output.stderr).replace(place.path().to_str().unwrap(), "[folder]")
     };
     let (before, journal) = (identity(), place.journal("count"));
+    // What comes after the script may be a file that trials write to.
     write("weight.txt", "two\n");
     succeeded(&place.host(&trial));
-    assert!(refused(&same).contains("`weight.txt` has changed since the run was begun"));
-    write("weight.txt", "one\n");
+    succeeded(&place.host(&same));
     write("count.sh", &format!("{COUNTING}# Changed.\n"));
     assert_snapshot!("a changed program is refused", refused(&same));
     assert!(refused(&more).contains("`count.sh` has changed since the run was begun"));

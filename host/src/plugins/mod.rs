@@ -155,16 +155,12 @@ impl Plugins {
         }
     }
 
-    /// The files below the base that the options of an opened plugin name as its program, by their path from there.
-    pub fn program_files(&self, kind: Kind, name: &str, options: &Json) -> Vec<(String, PathBuf)> {
+    /// The file below the base that the options of an opened plugin name as its program, by its path from there.
+    pub fn program_file(&self, kind: Kind, name: &str, options: &Json) -> Option<(String, PathBuf)> {
         let mut descriptions = self.loaded().map(|loaded| loaded.plugin.description());
         let plugin = descriptions.find(|plugin| plugin.kind == kind && plugin.name == name);
-        match plugin {
-            Some(plugin) if !self.base.as_os_str().is_empty() => {
-                paths::program_files(plugin, options, &self.base)
-            }
-            _ => Vec::new(),
-        }
+        let plugin = plugin.filter(|_| !self.base.as_os_str().is_empty());
+        plugin.and_then(|plugin| paths::program_file(plugin, options, &self.base))
     }
 
     /// Every plugin that was opened so far.

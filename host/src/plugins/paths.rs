@@ -20,9 +20,9 @@ pub fn has_paths(plugin: &Description) -> bool {
     names(plugin, "path").next().is_some()
 }
 
-/// The files below `base` that a program and its arguments name, by their path from there, in the order of the words. An
-/// interpreter that is found in PATH is none of them.
-pub(super) fn program_files(plugin: &Description, options: &Json, base: &Path) -> Vec<(String, PathBuf)> {
+/// The first file below `base` that a program and its arguments name, by its path from there: the program, or the script of an
+/// interpreter that is found in PATH. What comes after it may be data, or a file that trials write to.
+pub(super) fn program_file(plugin: &Description, options: &Json, base: &Path) -> Option<(String, PathBuf)> {
     let rooted = rooted(plugin, options, base);
     let directory = rooted.get("directory").and_then(Json::as_str).map_or(base, Path::new);
     let words = names(plugin, "program").filter_map(|name| rooted.get(name)?.as_array()).flatten();
@@ -32,7 +32,7 @@ pub(super) fn program_files(plugin: &Description, options: &Json, base: &Path) -
         let below = !name.components().any(|part| part == Component::ParentDir);
         (below && path.is_file()).then(|| (name.to_string_lossy().into_owned(), path.clone()))
     };
-    words.filter_map(Json::as_str).filter_map(file).collect()
+    words.filter_map(Json::as_str).find_map(file)
 }
 
 /// The options with absolute paths, defaults among them.
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_program_are_those_below_the_base() {
+    fn the_file_of_a_program_is_the_first_below_the_base() {
         let schema =
             json!({ "run": { "format": "program" }, "directory": { "type": "string", "format": "path" } });
         let plugin = plugin(schema, json!({ "run": [], "directory": "." }));
@@ -81,15 +81,19 @@ mod tests {
             std::fs::write(base.join(name), "").unwrap();
         }
         let named = |options| {
-            let files = program_files(&plugin, &options, base);
-            assert!(files.iter().all(|(name, path)| base.join(name) == *path));
-            files.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+            let (name, path) = program_file(&plugin, &options, base)?;
+            assert_eq!(base.join(&name), path);
+            Some(name)
         };
-        let words = json!(["sh", "./a.py", 7, "in/b.py", "none.py", "in", "in/../a.py", "../x"]);
-        assert_eq!(named(json!({ "run": words })), ["a.py", "in/b.py"]);
-        assert_eq!(named(json!({ "run": ["b.py", "a.py"], "directory": "in" })), ["in/b.py"]);
-        assert_eq!(named(json!({ "run": ["/bin/sh", base.join("a.py")] })), ["a.py"]);
-        assert!(named(json!({})).is_empty());
+        let found = |name: &str| Some(name.to_owned());
+        assert_eq!(named(json!({ "run": ["sh", "./a.py", 7, "in/b.py"] })), found("a.py"));
+        assert_eq!(
+            named(json!({ "run": [7, "none.py", "in", "in/../a.py", "../x", "in/b.py"] })),
+            found("in/b.py")
+        );
+        assert_eq!(named(json!({ "run": ["b.py", "a.py"], "directory": "in" })), found("in/b.py"));
+        assert_eq!(named(json!({ "run": ["/bin/sh", base.join("a.py")] })), found("a.py"));
+        assert_eq!(named(json!({})), None);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct PluginFile {
     pub sha256: String,
 }
 
-/// A file that an objective's options name as its program, or as an argument of it.
+/// A file that an objective's options name as its program, or as the script of an interpreter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgramFile {
     /// Its path from the manifest's folder.
@@ -172,13 +172,10 @@ impl Identity {
         self.check_files(&program_files(plan)?)
     }
 
-    /// The same for a single trial. Of a program that is its objective only the first file counts, which is the program or
-    /// its script: an argument may be a file that trials write to.
+    /// The same for a single trial.
     pub fn check_trial(&self, plugins: &Plugins, benchmark: &Spec) -> Result<(), Diagnostic> {
         self.check(plugins, false)?;
-        let mut files = named_files(plugins, benchmark);
-        files.truncate(1);
-        self.check_files(&hashed(files)?)
+        self.check_files(&hashed(program_of(plugins, benchmark))?)
     }
 
     /// A file that is not recorded is none that the run was begun with: an older run, or one that has more objectives now.
@@ -188,7 +185,7 @@ impl Identity {
             if then.peek().is_some() && !then.any(|then| then == now) {
                 return Err(Diagnostic::new(format!("`{}` has changed since the run was begun", now.name))
                     .because(
-                        "the objective's options name it, and its content is not what the run was begun with",
+                        "it is the program of the objective, and its content is not what the run was begun with",
                     )
                     .hint(format!("{CHANGED}; without --resume, a new run evaluates everything with it")));
             }
@@ -228,12 +225,12 @@ fn program_files(plan: &Plan) -> Result<Vec<ProgramFile>, Diagnostic> {
     let benchmarks = plan.settings.iter().map(|setting| &setting.plugins.benchmark);
     // Points of a sweep may share their benchmark.
     let files: BTreeMap<String, PathBuf> =
-        benchmarks.flat_map(|benchmark| named_files(&plan.plugins, benchmark)).collect();
+        benchmarks.filter_map(|benchmark| program_of(&plan.plugins, benchmark)).collect();
     hashed(files)
 }
 
-fn named_files(plugins: &Plugins, benchmark: &Spec) -> Vec<(String, PathBuf)> {
-    plugins.program_files(plugin_api::Kind::Benchmark, &benchmark.name, &benchmark.options)
+fn program_of(plugins: &Plugins, benchmark: &Spec) -> Option<(String, PathBuf)> {
+    plugins.program_file(plugin_api::Kind::Benchmark, &benchmark.name, &benchmark.options)
 }
 
 fn hashed(files: impl IntoIterator<Item = (String, PathBuf)>) -> Result<Vec<ProgramFile>, Diagnostic> {
