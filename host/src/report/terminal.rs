@@ -206,7 +206,7 @@ fn shown(names: Option<Vec<(&str, String)>>, levels: &[u32]) -> String {
     }
 }
 
-/// A point, wrapped; where that takes fewer lines, by the variables that differ from the most common level.
+/// A point, wrapped; a long one, or one with few of them, by the variables that differ from the most common level.
 fn point(pairs: &[(&str, String)]) -> String {
     let word = |(name, level): &(&str, String)| match *name {
         "" => level.clone(),
@@ -215,7 +215,8 @@ fn point(pairs: &[(&str, String)]) -> String {
     let whole = wrapped(pairs.iter().map(word), "    ");
     let (begin, others) = in_short(pairs);
     let mut lines = wrapped(std::iter::once(begin).chain(others.iter().map(|pair| word(pair))), "    ");
-    if whole.len() == 1 || whole.len() <= lines.len().min(MOST_LINES) {
+    let shorter = lines.len() < whole.len() && 2 * others.len() < pairs.len();
+    if whole.len() == 1 || (whole.len() <= MOST_LINES && !shorter) {
         return whole.join("\n");
     }
     if lines.len() > MOST_LINES {
