@@ -184,7 +184,7 @@ fn united(runs: &[RunFolder], allow_changed_plugins: bool) -> Result<Identity, V
                 continue;
             }
             if identity.programs.iter().any(|known| known.name == file.name) {
-                let cause = "the objective's options name it, and its content is another".to_owned();
+                let cause = "it is the program of the objective, and its content is another".to_owned();
                 differs(format!("the files `{}`", file.name), run, cause);
             }
             united.programs.push(file.clone());
