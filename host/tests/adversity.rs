@@ -1,9 +1,5 @@
 //! What else may happen to a run: limits of the system, processes that are stopped for a while, disks that are full or
 //! become read-only, files that are no files, names that are no text. Told or harmless, and a resume ends in the same bytes.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
-use support::{command, journals_in, processes_with};
+
+use crate::support::{self, command, journals_in, processes_with};
 
 /// Two trials with a model that has a state to save, and long enough to be met in the middle.
 const MANIFEST: &str = "\
@@ -203,7 +200,7 @@ fn processes(run: &Run, host: &Child) -> Vec<u32> {
     std::iter::once(host.id()).chain(trials).collect()
 }
 
-/// `HOST_STOPS=200 cargo test -p host --test adversity -- --nocapture` stops that many.
+/// `HOST_STOPS=200 cargo test -p host --test all adversity:: -- --nocapture` stops that many.
 #[test]
 fn processes_that_are_stopped_for_a_while_go_on_as_if_nothing_had_happened() {
     let wanted: usize = std::env::var("HOST_STOPS").map_or(20, |count| count.parse().expect("a number"));

@@ -1,5 +1,4 @@
 //! The arrows between the host's rooms point one way, and the pages that describe the workspace name what is there.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

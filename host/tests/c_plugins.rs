@@ -1,8 +1,4 @@
 //! Plugins in C: built with the system's compiler, checked, described, hashed and run like all others.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +7,8 @@ use insta::assert_snapshot;
 use plugin_api::load::Plugin;
 use plugin_api::{Benchmark, Kind, Point, Problem, Solver};
 use serde_json::json;
-use support::workspace;
+
+use crate::support::{self, workspace};
 
 /// Compiles a plugin with every warning as an error; `None`, and a word about it, where there is no compiler.
 fn compile(source: &Path, kind: Kind, name: &str, folder: &Path) -> Option<PathBuf> {

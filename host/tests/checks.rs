@@ -1,15 +1,12 @@
 //! `host plugins check`: every promise that a plugin breaks is told, with the reason, and no other.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::build_plugin;
+
+use crate::support::{self, build_plugin};
 
 /// Plugins that break one promise each, as their option says; and one whose options are wrong themselves.
 fn wrong_plugins() -> &'static Path {

@@ -1,10 +1,8 @@
 //! What a person sees: help, plans, plugins, errors, exit codes.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use insta::assert_snapshot;
-use support::{SMALLEST, host};
+
+use crate::support::{self, SMALLEST, host};
 
 /// Snapshots a refusal of a changed smallest manifest.
 macro_rules! refused {

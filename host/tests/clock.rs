@@ -1,13 +1,9 @@
 //! A system's clock that jumps, by years and both ways, while a run is under way: limits and results do not depend on it.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use support::{command, journals_in};
+use crate::support::{command, journals_in};
 
 /// Takes the place of the system's function in every process below: the time of day is ten years off, in another direction
 /// at each call. Clocks that only go forward are left as they are.

@@ -1,16 +1,13 @@
 //! The Slurm executor where the scheduler is full, silent, wrong or not there: stand-ins for its programs play that. What a real
 //! one does is in `slurm.rs`.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
-use support::{SMALLEST, command, host};
+
+use crate::support::{SMALLEST, command, host};
 
 /// A folder with a manifest, settings, and programs that are found before all others.
 struct Place {

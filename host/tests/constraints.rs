@@ -1,11 +1,9 @@
 //! Constraints of a manifest: kept by every point of a trial, whatever the encoder; mistakes and contradictions are told
 //! before anything runs; the plan is a manifest that is the same experiment.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use insta::assert_snapshot;
-use support::{events, host, journals_in};
+
+use crate::support::{self, events, host, journals_in};
 
 /// Five elements of a placement under rules of every sort.
 const MANIFEST: &str = "\

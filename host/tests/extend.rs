@@ -1,8 +1,4 @@
 //! A finished run goes on: more evaluations, seeds and methods, to what a run planned so from the start would be.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +6,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use support::{build_plugin, command, host, journals_in, output};
+
+use crate::support::{build_plugin, command, host, journals_in, output};
 
 /// Solvers that learn from draw to draw, a shadow, and a model with a state.
 const MANIFEST: &str = "\

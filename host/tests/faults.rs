@@ -1,8 +1,4 @@
 //! Objectives that fail in every way: each failure is recorded, and the experiment goes on.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -10,7 +6,8 @@ use std::sync::OnceLock;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{build_plugin, events, journals_in};
+
+use crate::support::{self, build_plugin, events, journals_in};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

@@ -1,14 +1,6 @@
 //! Files of a run that somebody or something has garbled: told, never taken for what was written, and nothing else is lost.
 //!
-//! `HOST_GARBLED=500 cargo test -p host --test garbled -- --nocapture` garbles five hundred; without the variable there are a few.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-#[path = "fuzz/mutate.rs"]
-mod mutate;
-#[path = "fuzz/pieces.rs"]
-mod pieces;
-mod support;
+//! `HOST_GARBLED=500 cargo test -p host --test all garbled:: -- --nocapture` garbles five hundred; without the variable there are a few.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +9,9 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use plugin_api::rand::RngExt;
 use plugin_api::{Rng, rng};
-use support::{SMALLEST, command, host, journals_in, output};
+
+use crate::support::mutate::mutated;
+use crate::support::{SMALLEST, command, host, journals_in, output};
 
 fn manifest() -> String {
     SMALLEST.replace("surrogate: random", "surrogate: bayes-linear") + "seeds: 2\n"
@@ -85,7 +79,7 @@ fn garbled(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
             }
             bytes = lines.concat();
         }
-        _ => bytes = mutate::mutated(&[bytes], random),
+        _ => bytes = mutated(&[bytes], random),
     }
     bytes
 }

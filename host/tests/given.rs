@@ -1,12 +1,10 @@
 //! An experiment that begins with the data that somebody has.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
-use support::{events, host, journals_in, output};
+
+use crate::support::{events, host, journals_in, output};
 
 /// Values are what the objective has at these points, but for the first.
 const POINTS: &str = "\

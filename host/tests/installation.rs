@@ -1,13 +1,11 @@
 //! `host doctor` without a folder, `host plugins install`, `host --version` and `host completions`.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::process::Command;
 
 use insta::assert_snapshot;
 use plugin_api::Kind;
-use support::host;
+
+use crate::support::{self, host};
 
 /// What the doctor says, without what differs between machines.
 fn doctor(arguments: &[&str], more: &[(&str, &str)]) -> String {

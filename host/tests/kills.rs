@@ -1,8 +1,4 @@
 //! Killed at any moment, an experiment goes on to the same journals, and nothing of it stays behind.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,9 +8,10 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
-use support::{command, events, host, journals_in, output};
 
-/// How many kills: `HOST_KILLS=1000 cargo test -p host --test kills` makes a thousand.
+use crate::support::{self, command, events, host, journals_in, output};
+
+/// How many kills: `HOST_KILLS=1000 cargo test -p host --test all kills::` makes a thousand.
 fn kills_wanted() -> usize {
     std::env::var("HOST_KILLS").map_or(100, |count| count.parse().expect("a number of kills"))
 }

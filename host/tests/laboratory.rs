@@ -1,8 +1,4 @@
 //! Points that somebody else evaluates: asked for and told, in any order, killed at any moment.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,9 +9,10 @@ use insta::assert_snapshot;
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
 use serde_json::Value as Json;
-use support::{command, events, host, journals_in, output};
 
-/// How many kills: `HOST_ROUND_KILLS=100 cargo test -p host --test laboratory` makes a hundred.
+use crate::support::{self, command, events, host, journals_in, output};
+
+/// How many kills: `HOST_ROUND_KILLS=100 cargo test -p host --test all laboratory::` makes a hundred.
 fn kills_wanted() -> usize {
     std::env::var("HOST_ROUND_KILLS").map_or(12, |count| count.parse().expect("a number of kills"))
 }

@@ -1,13 +1,10 @@
 //! What is said of a run at `-v` and more, and where colours go.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::Path;
 
 use insta::assert_snapshot;
-use support::{SMALLEST, build_plugin, command};
+
+use crate::support::{self, SMALLEST, build_plugin, command};
 
 /// What a run says on its error output.
 fn said(manifest: &str, results: &Path, more: &[&str]) -> String {

@@ -1,13 +1,11 @@
 //! Every manifest in `experiments/` becomes a plan, and a plan is a manifest of the same plan.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{host, output, workspace};
+
+use crate::support::{self, host, output, workspace};
 
 /// Every `.yaml` below `experiments/`, named from there.
 fn manifests() -> Vec<(String, PathBuf)> {

@@ -1,14 +1,11 @@
 //! A noisy objective: points evaluated several times, the point that is recommended, and the luckiest value beside it.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{events, journals_in, output};
+
+use crate::support::{events, journals_in, output};
 
 const MANIFEST: &str = "\
 name: noisy

@@ -1,8 +1,4 @@
 //! No process of a trial outlives it, whichever is killed and whatever an objective starts; none keeps the host waiting.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -11,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
-use support::{build_plugin, command, events, journals_in, processes_with};
+
+use crate::support::{build_plugin, command, events, journals_in, processes_with};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -140,7 +137,7 @@ fn nothing_is_left_when_the_host_is_killed_or_told_to_end() {
     }
 }
 
-/// `HOST_KILLS=200 cargo test -p host --test orphans -- --nocapture` makes at least that many.
+/// `HOST_KILLS=200 cargo test -p host --test all orphans:: -- --nocapture` makes at least that many.
 #[test]
 fn nothing_is_left_whichever_of_the_four_is_killed_at_a_random_moment() {
     let wanted = std::env::var("HOST_KILLS").map_or(10, |count| count.parse().expect("a number of kills"));
@@ -178,7 +175,7 @@ fn nothing_is_left_whichever_of_the_four_is_killed_at_a_random_moment() {
 const TOGETHER: [&[usize]; 9] =
     [&[0, 1], &[0, 2], &[0, 3], &[1, 2], &[1, 3], &[2, 3], &[0, 1, 3], &[0, 2, 3], &[1, 2, 3]];
 
-/// `HOST_TOGETHER=200 cargo test -p host --test orphans -- --nocapture` does it that often.
+/// `HOST_TOGETHER=200 cargo test -p host --test all orphans:: -- --nocapture` does it that often.
 #[test]
 fn nothing_is_left_when_several_are_killed_in_one_instant_while_the_objective_starts_daemons() {
     let wanted =

@@ -1,10 +1,8 @@
 //! A plugin written from the documentation of `plugin-api` alone, outside the workspace, builds and runs.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use insta::assert_snapshot;
-use support::build;
+
+use crate::support::{self, build};
 
 /// The blocks of code in the crate's documentation that begin with this fence.
 fn documented(fence: &str) -> String {

@@ -1,15 +1,11 @@
 //! Every command on a page is run as it stands there, or, where that would take long, gone through; `CONTRIBUTING.md` says how.
 //! Every page can be reached from `README.md`, and every link leads somewhere.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::workspace;
+use crate::support::{self, workspace};
 
 /// What a page tells its reader to do.
 #[derive(Debug, PartialEq)]
@@ -206,11 +202,12 @@ fn a_slow_command_that_could_not_work_is_found() {
         command.args(words.split(' ')).current_dir(folder.path()).env("WORKSPACE", workspace());
         command.env("REAL_HOST", env!("CARGO_BIN_EXE_host")).output().unwrap().status.success()
     };
-    assert!(run("cargo", "test -p host --test runs") && run("cargo", "build --release"));
+    assert!(run("cargo", "test -p host --test all runs::") && run("cargo", "build --release"));
     assert!(run("cargo", "install --locked --path host") && !run("cargo", "install --path hots"));
     for wrong in [
         "test -p hots",
         "test -p host --test nothing",
+        "test -p host --test all nothing::",
         "run --release -p surrogate-heat --example no",
         "tset",
     ] {

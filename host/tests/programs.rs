@@ -1,14 +1,11 @@
 //! Programs as objectives, through the real host: shells and Python, in every way that an evaluation can end.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::Path;
 use std::process::Output;
 
 use insta::assert_snapshot;
-use support::{events, journals_in};
+
+use crate::support::{self, events, journals_in};
 
 /// A folder with a manifest and a program in it.
 struct Place {

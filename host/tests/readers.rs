@@ -1,12 +1,10 @@
 //! What is exported is read by others: pandas and Polars, where `HOST_PYTHON` has them.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::process::Command;
 
 use serde_json::Value as Json;
-use support::{events, journals_in, output};
+
+use crate::support::{self, events, journals_in, output};
 
 /// Categories, a sweep over numbers and one over texts, and trials that do not depend on the latter.
 const MANIFEST: &str = "\

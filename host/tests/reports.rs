@@ -1,21 +1,15 @@
 //! Recorded runs, up to the report: its numbers, its words, and what a browser makes of it.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-#[path = "support/chromium.rs"]
-mod chromium;
-#[path = "support/recorded.rs"]
-mod recorded;
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chromium::Chromium;
 use insta::assert_snapshot;
-use recorded::{Names, PLAIN};
 use regex::Regex;
 use serde_json::Value as Json;
-use support::{host, output};
+
+use crate::support::chromium::Chromium;
+use crate::support::recorded::{Names, PLAIN};
+use crate::support::{self, host, output, recorded};
 
 /// Two methods, shadows, a sweep over dimensions, eight seeds, in seconds.
 const EXPERIMENT: &str = "\

@@ -1,7 +1,4 @@
 //! `RESULTS.md` is not out of date: its plans are those of its commands, and its tables can be made again.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +6,8 @@ use std::process::{Command, Output};
 
 use regex::Regex;
 use serde_json::Value as Json;
-use support::{command, output, workspace};
+
+use crate::support::{command, output, workspace};
 
 fn page() -> String {
     std::fs::read_to_string(workspace().join("RESULTS.md")).unwrap()

@@ -1,9 +1,5 @@
 //! Several evaluations at a time within a trial: the journal is that of plan and seed, whatever ends first and whichever process is
 //! killed.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,9 +11,10 @@ use insta::assert_snapshot;
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
 use serde_json::Value as Json;
-use support::{build_plugin, command, events, journals_in};
 
-/// How many kills: `HOST_ROUND_KILLS=100 cargo test -p host --test rounds` makes a hundred.
+use crate::support::{self, build_plugin, command, events, journals_in};
+
+/// How many kills: `HOST_ROUND_KILLS=100 cargo test -p host --test all rounds::` makes a hundred.
 fn kills_wanted() -> usize {
     std::env::var("HOST_ROUND_KILLS").map_or(12, |count| count.parse().expect("a number of kills"))
 }

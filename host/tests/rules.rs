@@ -1,14 +1,12 @@
 //! Rules of an objective: constraints are kept by all points of a trial, a solver that cannot keep them is named before
 //! anything runs, and an infeasible point is neither a failure nor tried again.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use insta::assert_snapshot;
-use support::{build_plugin, events, host, journals_in};
+
+use crate::support::{self, build_plugin, events, host, journals_in};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

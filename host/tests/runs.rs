@@ -1,7 +1,4 @@
 //! Small seeded runs, down to the journal.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +7,8 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{SMALLEST, command, events, host, journals_in, output};
+
+use crate::support::{self, SMALLEST, command, events, host, journals_in, output};
 
 const BENCHMARKS: &[(&str, &str)] = &[
     ("bqp", "{ n: 8 }"),

@@ -1,14 +1,11 @@
 //! What a manifest, a plugin's place or a name may not do.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use insta::assert_snapshot;
-use support::{SMALLEST, build_plugin, command, host, output};
+
+use crate::support::{self, SMALLEST, build_plugin, command, host, output};
 
 #[test]
 fn a_plugin_that_others_may_write_to_is_refused_unless_somebody_insists() {
@@ -107,7 +104,7 @@ impl Drop for Flipping {
     }
 }
 
-/// `HOST_FLIPS=300 cargo test -p host --test security -- --nocapture` tries it three hundred times.
+/// `HOST_FLIPS=300 cargo test -p host --test all security:: -- --nocapture` tries it three hundred times.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_code_is_loaded_through_a_link_that_somebody_else_turns() {

@@ -1,8 +1,4 @@
 //! Parts of a plan, run anywhere, and united: nothing lost, nothing half there, nothing mixed.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +11,8 @@ use insta::assert_snapshot;
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
 use serde_json::Value as Json;
-use support::{command, host, journals_in, output};
+
+use crate::support::{command, host, journals_in, output};
 
 /// Twelve trials: two methods, two points of a sweep, three seeds.
 const MANIFEST: &str = "\

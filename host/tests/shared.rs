@@ -1,13 +1,11 @@
 //! A sweep over an option of one method runs the others once.
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::Path;
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{events, host, journals_in, output};
+
+use crate::support::{events, host, journals_in, output};
 
 /// Two axes: one that all methods depend on, and one of a single method.
 const SWEPT: &str = "\

@@ -1,14 +1,12 @@
 //! `host plugins new`: what it makes builds, keeps its contract, and runs as it stands, in each language.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use insta::assert_snapshot;
 use plugin_api::Kind;
+
+use crate::support;
 
 /// Makes a plugin `my-own` in a folder outside of the workspace; answers its folder and what was printed.
 fn new(kind: Kind, language: &str, place: &Path) -> (PathBuf, String) {

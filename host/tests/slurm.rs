@@ -1,22 +1,20 @@
 //! Trials on a real Slurm: what is cancelled, fails, is killed or stopped, with a scheduler that goes away in the middle; and in
-//! the end the same files as of a local run. `.ci/slurm cargo test -p host --test slurm` starts one.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
+//! the end the same files as of a local run. `.ci/slurm cargo test -p host --test all slurm::` starts one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{command, journals_in, processes_with};
+use crate::support::{command, journals_in, processes_with};
 
 /// The folder of a running Slurm, where the environment names one.
 fn slurm() -> Option<PathBuf> {
     let folder = std::env::var_os("HOST_SLURM").map(PathBuf::from);
     if folder.is_none() {
-        eprintln!("skipped: there is no Slurm here; `.ci/slurm cargo test -p host --test slurm` starts one");
+        eprintln!(
+            "skipped: there is no Slurm here; `.ci/slurm cargo test -p host --test all slurm::` starts one"
+        );
     }
     folder
 }

@@ -1,19 +1,13 @@
 //! Many tiny trials: the host's memory does not grow with their number, and no trial's with the size of its plan.
 //!
-//! `HOST_SOAK_TRIALS=10000 cargo test --release -p host --test soak -- --nocapture` runs ten thousand, and reports as many.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-#[path = "support/recorded.rs"]
-mod recorded;
-mod support;
+//! `HOST_SOAK_TRIALS=10000 cargo test --release -p host --test all soak:: -- --nocapture` runs ten thousand, and reports as many.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use support::{SMALLEST, command, journals_in};
+use crate::support::{self, SMALLEST, command, journals_in, recorded};
 
 /// The most memory that a process has held so far, in bytes; 0 where it has ended.
 fn peak(process: u32) -> u64 {

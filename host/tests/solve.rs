@@ -1,13 +1,12 @@
 //! Problems from files, through the command line.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
 use serde_json::Value as Json;
-use support::{command, host, output};
+
+use crate::support::{command, host, output};
 
 /// The files of [`problems`], their bits, and their lowest values, which are proven.
 const KNOWN: [(&str, u64, f64); 7] = [

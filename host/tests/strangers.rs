@@ -1,16 +1,10 @@
 //! Other people's files: what a report did not write it leaves alone, and a folder from a stranger leads nowhere else.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-#[path = "support/recorded.rs"]
-mod recorded;
-mod support;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use support::{SMALLEST, command, output};
+use crate::support::{SMALLEST, command, output, recorded};
 
 fn report(arguments: &[&Path]) -> (Option<i32>, String) {
     let words: Vec<&str> = arguments.iter().map(|path| path.to_str().unwrap()).collect();

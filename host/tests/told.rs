@@ -1,10 +1,4 @@
 //! What a person is told while a run goes on, when it is asked to stop, and when a plugin takes its process with it.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-#[path = "support/chromium.rs"]
-mod chromium;
-mod support;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,10 +7,11 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use chromium::Chromium;
 use insta::assert_snapshot;
 use regex::Regex;
-use support::{SMALLEST, build_plugin, command, journals_in, output, processes_with};
+
+use crate::support::chromium::Chromium;
+use crate::support::{self, SMALLEST, build_plugin, command, journals_in, output, processes_with};
 
 /// Plugins that misbehave; all are built into one folder.
 fn plugins() -> &'static str {

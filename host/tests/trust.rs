@@ -1,9 +1,5 @@
 //! What `host/TRUST.md` promises beside kills, faults and strangers: programs and plugins that change under a run, outputs
 //! that are full, folders that move, texts that play tricks.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +7,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
-use support::{SMALLEST, build_plugin, command, events, host, journals_in, output};
+
+use crate::support::{self, SMALLEST, build_plugin, command, events, host, journals_in, output};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

@@ -1,5 +1,4 @@
 //! A real browser, driven over its debugging pipe: nothing but files and JSON.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

@@ -2,6 +2,11 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
+pub(crate) mod chromium;
+pub(crate) mod mutate;
+pub(crate) mod pieces;
+pub(crate) mod recorded;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +26,7 @@ pub(crate) fn program_folder() -> &'static Path {
             None => panic!("no profile in {}", folder.display()),
         };
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--workspace", "--lib", "--test", "architecture", "--profile", profile]);
+        build.args(["build", "--workspace", "--lib", "--test", "all", "--profile", profile]);
         build.current_dir(workspace());
         let built = build.stdin(Stdio::null()).output().expect("cargo runs");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

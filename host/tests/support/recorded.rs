@@ -1,6 +1,4 @@
 //! A run as `host run` leaves it, written by hand: every name, value and time is known.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
 use std::path::{Path, PathBuf};
 

@@ -5,9 +5,6 @@
 //! changed from those in `host/tests/corpus`, where one that once went wrong goes too.
 #![allow(clippy::unwrap_used, reason = "`unwrap` is for tests, their helpers among them")]
 
-mod mutate;
-mod pieces;
-#[path = "../support/mod.rs"]
 mod support;
 
 use std::path::Path;
@@ -27,8 +24,8 @@ use plugin_api::load::Plugin;
 use plugin_api::rand::RngExt;
 use plugin_api::{DrawRequest, Kind, Layout, Rng, Surrogate, rng};
 
-use mutate::mutated;
-use pieces::PIECES;
+use support::mutate::mutated;
+use support::pieces::PIECES;
 
 /// How many inputs each parser gets: a share of `few` where nobody asks for more.
 fn inputs(few: usize) -> usize {

@@ -3,7 +3,7 @@
 use plugin_api::Rng;
 use plugin_api::rand::RngExt;
 
-use crate::pieces::PIECES;
+use super::pieces::PIECES;
 
 /// One of the corpus, changed in up to eight places.
 pub(crate) fn mutated(corpus: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
