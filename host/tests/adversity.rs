@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
 
+use crate::support::started::signal;
 use crate::support::{self, command, journals_in, processes_with};
 
 /// Two trials with a model that has a state to save, and long enough to be met in the middle.
@@ -188,10 +189,6 @@ fn a_file_system_that_becomes_read_only_is_told_and_loses_nothing() {
     assert!(words.contains("Read-only file system"), "{words}");
     nothing_is_false(&run, "read-only");
     run.is_completed("read-only");
-}
-
-fn signal(name: &str, process: u32) {
-    let _ = Command::new("kill").args([name, &process.to_string()]).stderr(Stdio::null()).status();
 }
 
 /// The processes of a run: the host, then guards and trials.

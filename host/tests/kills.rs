@@ -1,15 +1,16 @@
 //! Killed at any moment, an experiment goes on to the same journals, and nothing of it stays behind.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
 
-use crate::support::{self, command, events, host, journals_in, output};
+use crate::support::started::{Run, signal};
+use crate::support::{self, command, events, host, output};
 
 /// How many kills: `HOST_KILLS=1000 cargo test -p host --test all kills::` makes a thousand.
 fn kills_wanted() -> usize {
@@ -29,65 +30,18 @@ methods:
   learned: { surrogate: bayes-linear, solver: learned, shadows: [annealing, { use: learned, options: { restarts: 5 } }] }
 ";
 
-struct Run {
-    results: tempfile::TempDir,
-    manifest: PathBuf,
-}
-
-impl Run {
-    fn new(manifest: &str) -> Self {
-        let results = tempfile::tempdir().unwrap();
-        let path = results.path().join("m.yaml");
-        std::fs::write(&path, manifest).unwrap();
-        Self { manifest: path, results }
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.results.path().join("killed/r")
-    }
-
-    fn start(&self, jobs: &str) -> Child {
-        let output = self.results.path().to_str().unwrap();
-        let mut arguments = vec!["run", self.manifest.to_str().unwrap(), "--output", output, "--run-id", "r"];
-        arguments.extend(["--quiet", "--jobs", jobs]);
-        if self.folder().is_dir() {
-            arguments.push("--resume");
-        }
-        let mut command = command(&arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    }
-
-    fn journals(&self) -> BTreeMap<String, String> {
-        journals_in(&self.folder())
-    }
-}
-
-fn kill(process: u32) {
-    // It may have ended a moment ago.
-    let _ = Command::new("kill").args(["-KILL", &process.to_string()]).stderr(Stdio::null()).status();
-}
-
-/// The trials' processes of a run.
-fn trials_of(folder: &Path) -> Vec<u32> {
-    support::processes_with(&format!("trial\0{}\0", folder.display()))
-}
-
 #[test]
 fn no_kill_of_host_trial_guard_or_several_loses_anything() {
-    let whole = {
-        let run = Run::new(MANIFEST);
-        assert!(run.start("2").wait().unwrap().success());
-        run.journals()
-    };
+    let whole = Run::new(MANIFEST, &[]).finish(&["--jobs", "2"]);
     assert_eq!(whole.len(), 4);
     let seed = 20_261_116;
     println!("seed {seed}");
     let mut random = rng(seed);
     let (mut finished, mut hosts, mut trials, mut together) = (0, 0, 0, 0);
     while hosts + trials < kills_wanted() {
-        let run = Run::new(MANIFEST);
+        let run = Run::new(MANIFEST, &[]);
         loop {
-            let mut host = run.start(if random.random() { "1" } else { "2" });
+            let mut host = run.start(&["--jobs", if random.random() { "1" } else { "2" }]);
             let moment = Duration::from_millis(random.random_range(20..900));
             let begun = Instant::now();
             let mut ended = None;
@@ -102,21 +56,21 @@ fn no_kill_of_host_trial_guard_or_several_loses_anything() {
                 break;
             }
             // Trials and their guards. The host starts them again, and is killed while it does, or at the same moment.
-            let running = trials_of(&run.folder());
+            let running = run.processes();
             let (a_trial, at_once) = (random.random_range(0..2) == 0, random.random_range(0..2) == 0);
             if a_trial && !running.is_empty() {
-                kill(running[random.random_range(0..running.len())]);
+                signal("-KILL", running[random.random_range(0..running.len())]);
                 trials += 1;
                 together += usize::from(at_once);
                 if !at_once {
                     std::thread::sleep(Duration::from_millis(random.random_range(0..300)));
                 }
             }
-            kill(host.id());
+            signal("-KILL", host.id());
             hosts += 1;
             host.wait().unwrap();
             let begun = Instant::now();
-            while !trials_of(&run.folder()).is_empty() {
+            while !run.processes().is_empty() {
                 assert!(begun.elapsed() < Duration::from_secs(20), "a trial has outlived its host");
                 std::thread::sleep(Duration::from_millis(3));
             }
@@ -133,9 +87,8 @@ fn no_kill_of_host_trial_guard_or_several_loses_anything() {
 
 /// A run of which one trial was cut short by hand: half of a journal, and the state saved then or later.
 fn cut_short(id: &str, state: impl Fn(&Path)) -> (Run, BTreeMap<String, String>, String) {
-    let run = Run::new(MANIFEST);
-    assert!(run.start("2").wait().unwrap().success());
-    let whole = run.journals();
+    let run = Run::new(MANIFEST, &[]);
+    let whole = run.finish(&["--jobs", "2"]);
     let trial = run.folder().join("trials").join(id);
     let saved = std::fs::read(trial.join("state")).unwrap();
     let header: serde_json::Value =
@@ -191,9 +144,8 @@ fn saved_state_is_used_where_it_is_whole_and_the_journal_is_the_same_either_way(
 
 #[test]
 fn a_trial_whose_solvers_learn_goes_on_to_the_same_journal_wherever_it_is_cut() {
-    let run = Run::new(MANIFEST);
-    assert!(run.start("2").wait().unwrap().success());
-    let whole = run.journals();
+    let run = Run::new(MANIFEST, &[]);
+    let whole = run.finish(&["--jobs", "2"]);
     let journal = &whole["learned-seed1"];
     let trial = run.folder().join("trials/learned-seed1");
     let state = std::fs::read(trial.join("state")).unwrap();
@@ -208,16 +160,16 @@ fn a_trial_whose_solvers_learn_goes_on_to_the_same_journal_wherever_it_is_cut() 
 
 #[test]
 fn two_hosts_do_not_share_a_folder() {
-    let run = Run::new(&MANIFEST.replace("evaluations: 12", "evaluations: 200"));
-    let mut first = run.start("1");
+    let run = Run::new(&MANIFEST.replace("evaluations: 12", "evaluations: 200"), &[]);
+    let mut first = run.start(&["--jobs", "1"]);
     let begun = Instant::now();
-    while trials_of(&run.folder()).is_empty() {
+    while run.processes().is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no trial has begun within a minute");
         std::thread::sleep(Duration::from_millis(3));
     }
     let second = output(&["run", "--resume", run.folder().to_str().unwrap()], "");
     let words = String::from_utf8_lossy(&second.stderr).into_owned();
-    kill(first.id());
+    signal("-KILL", first.id());
     first.wait().unwrap();
     assert_eq!(second.status.code(), Some(2), "{words}");
     assert!(words.contains("is being run already"), "{words}");
@@ -226,16 +178,13 @@ fn two_hosts_do_not_share_a_folder() {
 
 #[test]
 fn a_full_disk_ends_the_trial_with_an_intact_journal() {
-    let whole = {
-        let run = Run::new(MANIFEST);
-        assert!(run.start("2").wait().unwrap().success());
-        run.journals()
-    };
-    let run = Run::new(MANIFEST);
+    let whole = Run::new(MANIFEST, &[]).finish(&["--jobs", "2"]);
+    let run = Run::new(MANIFEST, &[]);
     // No file may grow beyond this many blocks; a write that would is refused, as on a full disk.
     let script = "trap '' XFSZ; ulimit -f 12; exec \"$@\"";
-    let arguments = ["run", run.manifest.to_str().unwrap(), "--run-id", "r", "--quiet"];
-    let limited = command(&[&arguments[..], &["--output", run.results.path().to_str().unwrap()]].concat());
+    let manifest = run.manifest();
+    let arguments = ["run", manifest.to_str().unwrap(), "--run-id", "r", "--quiet"];
+    let limited = command(&[&arguments[..], &["--output", run.top().to_str().unwrap()]].concat());
     let mut shell = Command::new("sh");
     shell.args(["-c", script, "sh"]).arg(limited.get_program()).args(limited.get_args());
     let ended = shell.env("XDG_DATA_HOME", "/nowhere").current_dir(support::workspace()).output().unwrap();
@@ -248,23 +197,20 @@ fn a_full_disk_ends_the_trial_with_an_intact_journal() {
         assert!(events(&journal).len() > 3);
     }
     // With room again, it goes on.
-    assert!(run.start("2").wait().unwrap().success());
-    assert_eq!(run.journals(), whole);
+    assert_eq!(run.finish(&["--jobs", "2"]), whole);
 }
 
 #[test]
 fn changed_plugins_are_refused_unless_somebody_insists() {
     let _snapshots = snapshots::in_folder("cli");
-    let run = Run::new(MANIFEST);
     let plugins = tempfile::tempdir().unwrap();
     for name in ["benchmark_ising", "encoder_binary", "surrogate_horseshoe", "surrogate_bayes_linear"] {
         copy_plugin(name, plugins.path());
     }
-    let (folder, plugin_dir) = (run.folder(), ["--plugin-dir", plugins.path().to_str().unwrap()]);
-    let begin = ["run", run.manifest.to_str().unwrap(), "--run-id", "r", "--output"];
-    let begun = output(&[&begin[..], &[run.results.path().to_str().unwrap()], &plugin_dir].concat(), "");
-    assert!(begun.status.success(), "{}", String::from_utf8_lossy(&begun.stderr));
-    let whole = run.journals();
+    let plugin_dir = ["--plugin-dir", plugins.path().to_str().unwrap()];
+    let run = Run::new(MANIFEST, &plugin_dir);
+    let whole = run.finish(&[]);
+    let folder = run.folder();
     let journal = folder.join("trials/psr-seed2/journal.jsonl");
     let half = whole["psr-seed2"].len() / 2;
     std::fs::write(&journal, &whole["psr-seed2"][..half]).unwrap();

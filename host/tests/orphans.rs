@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use plugin_api::rand::RngExt;
 use plugin_api::rng;
 
+use crate::support::started::signal;
 use crate::support::{build_plugin, command, events, journals_in, processes_with};
 
 fn plugins() -> &'static Path {
@@ -95,10 +96,6 @@ fn within_a_minute(what: &str, done: impl Fn() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-fn signal(name: &str, process: u32) {
-    let _ = Command::new("kill").args([name, &process.to_string()]).stderr(Stdio::null()).status();
 }
 
 /// To all of them by one program, one right after the other.

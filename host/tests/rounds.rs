@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,8 @@ use plugin_api::rand::RngExt;
 use plugin_api::rng;
 use serde_json::Value as Json;
 
-use crate::support::{self, build_plugin, command, events, journals_in};
+use crate::support::started::{Run, signal};
+use crate::support::{self, build_plugin, events, journals_in};
 
 /// How many kills: `HOST_ROUND_KILLS=100 cargo test -p host --test all rounds::` makes a hundred.
 fn kills_wanted() -> usize {
@@ -35,61 +35,18 @@ surrogate: bayes-linear
 solver: { use: annealing, options: { sweeps: 20 } }
 ";
 
-struct Run {
-    results: tempfile::TempDir,
-    manifest: PathBuf,
-}
-
-impl Run {
-    fn new(manifest: &str) -> Self {
-        let results = tempfile::tempdir().unwrap();
-        let path = results.path().join("m.yaml");
-        std::fs::write(&path, manifest).unwrap();
-        Self { manifest: path, results }
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.results.path().join("rounds/r")
-    }
-
-    fn start(&self, more: &[&str]) -> Child {
-        let output = self.results.path().to_str().unwrap();
-        let mut arguments = vec!["run", self.manifest.to_str().unwrap(), "--output", output, "--run-id", "r"];
-        arguments.extend(["--quiet", "--plugin-dir", plugins().to_str().unwrap()]);
-        arguments.extend(more);
-        if self.folder().is_dir() {
-            arguments.push("--resume");
-        }
-        let mut command = command(&arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    }
-
-    /// Runs it to its end.
-    fn finish(&self, more: &[&str]) -> BTreeMap<String, String> {
-        let ended = self.start(more).wait_with_output().unwrap();
-        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-        journals_in(&self.folder())
-    }
+fn run(manifest: &str) -> Run {
+    Run::new(manifest, &["--plugin-dir", plugins().to_str().unwrap()])
 }
 
 fn whole(manifest: &str) -> BTreeMap<String, String> {
-    Run::new(manifest).finish(&[])
+    run(manifest).finish(&[])
 }
 
 /// The numbers of a journal's events of a kind, in their order.
 fn numbers(journal: &str, event: &str) -> Vec<u64> {
     let of = |e: &Json| (e["event"] == event).then(|| e["evaluation"].as_u64().unwrap());
     events(journal).iter().filter_map(of).collect()
-}
-
-fn kill(process: u32) {
-    // It may have ended a moment ago.
-    let _ = Command::new("kill").args(["-KILL", &process.to_string()]).stderr(Stdio::null()).status();
-}
-
-/// The processes of a run's trials: guards, trials, workers and theirs.
-fn processes_of(folder: &Path) -> Vec<u32> {
-    support::processes_with(&format!("trial\0{}\0", folder.display()))
 }
 
 #[test]
@@ -110,8 +67,8 @@ fn a_round_is_recorded_in_its_order_and_the_same_in_one_process() {
             "evaluating evaluating evaluating evaluating evaluated evaluated evaluated evaluated"
         );
     }
-    assert_eq!(Run::new(MANIFEST).finish(&["--in-process"]), journals);
-    assert_eq!(Run::new(MANIFEST).finish(&["--jobs", "1"]), journals);
+    assert_eq!(run(MANIFEST).finish(&["--in-process"]), journals);
+    assert_eq!(run(MANIFEST).finish(&["--jobs", "1"]), journals);
 }
 
 #[test]
@@ -122,7 +79,7 @@ fn no_kill_during_rounds_loses_anything() {
     let mut random = rng(seed);
     let (mut finished, mut hosts, mut others) = (0, 0, 0);
     while hosts + others < kills_wanted() {
-        let run = Run::new(MANIFEST);
+        let run = run(MANIFEST);
         let mut done: BTreeMap<String, String> = BTreeMap::new();
         loop {
             let mut host = run.start(&["--jobs", if random.random() { "1" } else { "2" }]);
@@ -140,17 +97,17 @@ fn no_kill_during_rounds_loses_anything() {
                 break;
             }
             // A guard, a trial, a worker, or one of their guards: the trial goes on, and the host is killed a while later.
-            let running = processes_of(&run.folder());
+            let running = run.processes();
             if random.random() && !running.is_empty() {
-                kill(running[random.random_range(0..running.len())]);
+                signal("-KILL", running[random.random_range(0..running.len())]);
                 others += 1;
                 std::thread::sleep(Duration::from_millis(random.random_range(0..400)));
             }
-            kill(host.id());
+            signal("-KILL", host.id());
             hosts += 1;
             host.wait().unwrap();
             let begun = Instant::now();
-            while !processes_of(&run.folder()).is_empty() {
+            while !run.processes().is_empty() {
                 assert!(begun.elapsed() < Duration::from_secs(20), "a process has outlived its host");
                 std::thread::sleep(Duration::from_millis(3));
             }
@@ -240,7 +197,7 @@ fn a_run_in_rounds_is_extended_to_the_bytes_of_one_planned_so() {
                 .replace("evaluations: 13", &format!("evaluations: {evaluations}"))
                 .replace("slow: 15", "slow: 0")
         };
-        let run = Run::new(&planned(less));
+        let run = run(&planned(less));
         run.finish(&[]);
         let set = format!("budget.evaluations={more}");
         let folder = run.folder();
@@ -250,7 +207,7 @@ fn a_run_in_rounds_is_extended_to_the_bytes_of_one_planned_so() {
         assert!(extended.status.success(), "{}", String::from_utf8_lossy(&extended.stderr));
         assert_eq!(journals_in(&folder), whole(&planned(more)), "from {less} to {more}");
     }
-    let run = Run::new(&MANIFEST.replace("slow: 15", "slow: 0"));
+    let run = run(&MANIFEST.replace("slow: 15", "slow: 0"));
     run.finish(&[]);
     let folder = run.folder();
     let arguments = ["run", "--resume", folder.to_str().unwrap(), "--set", "budget.batch=2", "--plugin-dir"];

@@ -6,6 +6,7 @@ pub(crate) mod chromium;
 pub(crate) mod mutate;
 pub(crate) mod pieces;
 pub(crate) mod recorded;
+pub(crate) mod started;
 
 use std::collections::BTreeMap;
 use std::io::Write;
