@@ -49,8 +49,9 @@ fn every_fault_is_recorded_and_the_experiment_finished() {
     let faults =
         ["none", "error", "panic", "segfault", "abort", "exit", "loop", "memory", "stdout", "orphans"];
     let results = tempfile::tempdir().unwrap();
+    let sleep = support::own_seconds();
     let manifest = manifest(&format!(
-        "evaluation: {{ timeout: 2s, retries: 0, memory: 700MiB }}\nbenchmark: fault\n\
+        "evaluation: {{ timeout: 2s, retries: 0, memory: 700MiB }}\nbenchmark: {{ use: fault, options: {{ sleep: '{sleep}' }} }}\n\
          sweep: {{ benchmark.options.fault: [{}] }}",
         faults.join(", ")
     ));
@@ -74,7 +75,7 @@ fn every_fault_is_recorded_and_the_experiment_finished() {
         seen += &format!("{fault}: {}\n", outcomes(&events).join(" | "));
     }
     assert_snapshot!("how each fault is recorded", seen);
-    assert!(no_process_mentions("sleep\u{0}1000"), "what a plugin started is still there");
+    assert!(no_process_mentions(&format!("sleep\0{sleep}\0")), "what a plugin started is still there");
 }
 
 #[test]

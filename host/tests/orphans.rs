@@ -9,7 +9,7 @@ use plugin_api::rand::RngExt;
 use plugin_api::rng;
 
 use crate::support::started::signal;
-use crate::support::{build_plugin, command, events, journals_in, processes_with};
+use crate::support::{build_plugin, command, events, journals_in, own_seconds, processes_with};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -24,10 +24,10 @@ struct Run {
 }
 
 impl Run {
-    fn new(fault: &str, sleep: u32) -> Self {
+    fn new(fault: &str) -> Self {
         let results = tempfile::tempdir().unwrap();
         let manifest = results.path().join("m.yaml");
-        let sleep = format!("{}{sleep}", std::process::id());
+        let sleep = own_seconds();
         let options = format!("{{ fault: {fault}, sleep: '{sleep}' }}");
         let text = format!(
             "name: faults\nbudget: {{ initial: 8, evaluations: 2 }}\nsurrogate: random\nsolver: annealing\n\
@@ -115,11 +115,10 @@ fn ended(mut child: Child, patience: Duration) -> Output {
 
 #[test]
 fn nothing_is_left_when_the_host_is_killed_or_told_to_end() {
-    let (wait, mut sleep) = (Duration::from_secs(30), 0);
+    let wait = Duration::from_secs(30);
     for round in 0..3 {
         for (first, second) in [("-KILL", None), ("-TERM", None), ("-INT", Some("-INT"))] {
-            sleep += 1;
-            let run = Run::new("wait", sleep);
+            let run = Run::new("wait");
             let host = run.start(2);
             signal(first, host.id());
             if let Some(second) = second {
@@ -139,10 +138,10 @@ fn nothing_is_left_when_the_host_is_killed_or_told_to_end() {
 fn nothing_is_left_whichever_of_the_four_is_killed_at_a_random_moment() {
     let wanted = std::env::var("HOST_KILLS").map_or(10, |count| count.parse().expect("a number of kills"));
     let random = &mut rng(20_261_118);
-    let (mut kills, mut rounds, mut sleep) = ([0_usize; 4], 0, 500);
+    let (mut kills, mut rounds) = ([0_usize; 4], 0);
     while kills.iter().sum::<usize>() < wanted {
-        (sleep, rounds) = (sleep + 1, rounds + 1);
-        let run = Run::new("wait", sleep);
+        rounds += 1;
+        let run = Run::new("wait");
         let host = run.start(random.random_range(1..=2));
         std::thread::sleep(Duration::from_millis(random.random_range(0..60)));
         let four = run.four(&host);
@@ -178,8 +177,8 @@ fn nothing_is_left_when_several_are_killed_in_one_instant_while_the_objective_st
     let wanted =
         std::env::var("HOST_TOGETHER").map_or(TOGETHER.len(), |count| count.parse().expect("a number"));
     let random = &mut rng(20_261_119);
-    for (round, victims) in TOGETHER.iter().cycle().take(wanted).enumerate() {
-        let run = Run::new("daemons", 2000 + u32::try_from(round).unwrap());
+    for victims in TOGETHER.iter().cycle().take(wanted) {
+        let run = Run::new("daemons");
         let host = run.start(random.random_range(1..30));
         let four = run.four(&host);
         assert_eq!(four.len(), 4, "a host, a trial and its guards");
@@ -201,7 +200,7 @@ fn nothing_is_left_when_several_are_killed_in_one_instant_while_the_objective_st
 
 #[test]
 fn a_daemon_ends_with_its_trial_and_keeps_nobody_waiting() {
-    let run = Run::new("daemon", 200);
+    let run = Run::new("daemon");
     let output = ended(run.command(&[]).spawn().unwrap(), Duration::from_secs(60));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     run.all_is_gone();
@@ -211,7 +210,7 @@ fn a_daemon_ends_with_its_trial_and_keeps_nobody_waiting() {
 
 #[test]
 fn what_an_objective_starts_has_no_input() {
-    let run = Run::new("input", 300);
+    let run = Run::new("input");
     let output = ended(run.command(&[]).spawn().unwrap(), Duration::from_secs(60));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let journal = &journals_in(&run.folder())["annealing-seed1"];
@@ -223,7 +222,7 @@ fn what_an_objective_starts_has_no_input() {
 #[test]
 fn what_a_plugin_forks_does_not_keep_the_journal() {
     for _ in 0..2 {
-        let run = Run::new("fork", 400);
+        let run = Run::new("fork");
         let host = run.command(&["--quiet"]).spawn().unwrap();
         // The guards, the trial and its fork.
         within_a_minute("a fork", || run.trials().len() == 4);

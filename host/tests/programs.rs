@@ -243,12 +243,14 @@ fn after_failures_it_is_said_that_they_are_spent_and_after_refusals_where_rules_
 #[test]
 fn evaluations_end_as_what_they_are() {
     let _snapshots = snapshots::in_folder("runs");
+    let sleep = support::own_seconds();
     let script = "#!/bin/sh\ncase $way in\n  value) echo working; echo 1.5 ;;\n  infeasible) echo infeasible: it burns ;;\n  \
-        code) echo 'the reagent ran out' >&2; exit 3 ;;\n  words) echo soon ;;\n  slow) echo waiting >&2; sleep 1000 ;;\nesac\n";
+        code) echo 'the reagent ran out' >&2; exit 3 ;;\n  words) echo soon ;;\n  slow) echo waiting >&2; sleep SECONDS ;;\nesac\n"
+        .replace("SECONDS", &sleep);
     let manifest = "name: ways\nbudget: { initial: 5, evaluations: 1 }\nevaluation: { retries: 0, timeout: 2s }\n\
         surrogate: random\nsolver: annealing\nbenchmark:\n  use: command\n  options:\n    run: [sh, ways.sh]\n    \
         mode: once\n    pass: environment\n    variables: { way: [value, infeasible, code, words, slow] }\n";
-    let place = Place::new(&[("ways.sh", script), ("ways.yaml", manifest)]);
+    let place = Place::new(&[("ways.sh", script.as_str()), ("ways.yaml", manifest)]);
     succeeded(&place.run("ways.yaml", &[]));
     let mut told: Vec<String> = Vec::new();
     let mut point = String::new();
@@ -262,7 +264,10 @@ fn evaluations_end_as_what_they_are() {
     told.sort();
     assert_snapshot!(told.join("\n"));
     #[cfg(target_os = "linux")]
-    assert!(support::processes_with("sleep\x001000\x00").is_empty(), "the whole tree ends with the time");
+    assert!(
+        support::processes_with(&format!("sleep\0{sleep}\0")).is_empty(),
+        "the whole tree ends with the time"
+    );
 }
 
 #[test]

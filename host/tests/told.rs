@@ -11,7 +11,9 @@ use insta::assert_snapshot;
 use regex::Regex;
 
 use crate::support::chromium::Chromium;
-use crate::support::{self, SMALLEST, build_plugin, command, journals_in, output, processes_with};
+use crate::support::{
+    self, SMALLEST, build_plugin, command, journals_in, output, own_seconds, processes_with,
+};
 
 /// Plugins that misbehave; all are built into one folder.
 fn plugins() -> &'static str {
@@ -111,8 +113,7 @@ fn within_a_minute(what: &str, mut done: impl FnMut() -> bool) {
 fn ctrl_c_tells_at_once_what_is_waited_for_and_a_second_one_how_to_go_on() {
     let _snapshots = snapshots::in_folder("runs");
     for (number, more) in [(1, &[][..]), (2, &["--in-process"])] {
-        // A time that nothing else sleeps for.
-        let sleep = format!("{}7{number}", std::process::id());
+        let sleep = own_seconds();
         let mut run = Running::start(&waiting(&sleep), more);
         let strays = || processes_with(&format!("sleep\0{sleep}\0"));
         within_a_minute("the objective waits", || strays().len() == 2);
@@ -135,7 +136,7 @@ fn ctrl_c_tells_at_once_what_is_waited_for_and_a_second_one_how_to_go_on() {
 
 #[test]
 fn sigterm_tells_the_same_and_waits_a_few_seconds_at_most() {
-    let sleep = format!("{}78", std::process::id());
+    let sleep = own_seconds();
     let mut run = Running::start(&waiting(&sleep), &[]);
     let strays = || processes_with(&format!("sleep\0{sleep}\0"));
     within_a_minute("the objective waits", || strays().len() == 2);
@@ -150,7 +151,7 @@ fn sigterm_tells_the_same_and_waits_a_few_seconds_at_most() {
 
 #[test]
 fn ctrl_c_is_told_in_json_where_that_is_asked_for() {
-    let sleep = format!("{}79", std::process::id());
+    let sleep = own_seconds();
     let mut run = Running::start(&waiting(&sleep), &["--log-format", "json"]);
     within_a_minute("the objective waits", || processes_with(&format!("sleep\0{sleep}\0")).len() == 2);
     run.signal("-INT");
@@ -179,7 +180,7 @@ fn release(run: &mut Running, sleep: &str) -> Option<i32> {
 
 #[test]
 fn the_page_is_there_while_a_run_goes_on_and_says_so_and_costs_no_byte_of_the_journals() {
-    let sleep = format!("{}81", std::process::id());
+    let sleep = own_seconds();
     let mut run = Running::start(&waiting(&sleep), &["--quiet"]);
     let page = run.folder("waits").join("report.html");
     within_a_minute("there is a page", || page.exists());
@@ -216,7 +217,7 @@ fn a_browser_loads_the_page_again_until_the_run_has_ended() {
     let Some(mut browser) = Chromium::start("a_browser_loads_the_page_again_until_the_run_has_ended") else {
         return;
     };
-    let sleep = format!("{}82", std::process::id());
+    let sleep = own_seconds();
     let methods =
         "methods:\n  a: { surrogate: random, solver: annealing }\n  b: { surrogate: random, solver: tabu }\n";
     let manifest = waiting(&sleep).replace("surrogate: random\nsolver: annealing\n", methods);

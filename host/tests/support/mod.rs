@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
 /// The folder of the `host` binary, with every plugin of the workspace in it.
@@ -149,6 +150,12 @@ pub(crate) fn events(journal: &str) -> Vec<serde_json::Value> {
         event
     };
     journal.lines().map(event).collect()
+}
+
+/// Seconds that nothing else sleeps for: by them a test finds what its objective has started, among all processes.
+pub(crate) fn own_seconds() -> String {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    format!("{}{:05}", std::process::id(), TAKEN.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The processes that have this in their command line, whose words end with NUL.
