@@ -330,6 +330,37 @@ def bits(runs):
     return table(header, rows)
 
 
+def traps(runs):
+    """Of instances of which the first run has all points: the second-best local optimum, and where the methods of the second run ended."""
+    every, other = runs.values()
+    values = {}
+    for row in every.rows("trace.csv"):
+        levels = tuple(row[column] for column in row if column.startswith("x."))
+        values.setdefault(row["seed"], {})[levels] = float(row["total"])
+    finals = other.finals()
+    methods = [method["method"] for method in other.points()[0]]
+    rows = []
+    for seed, of_point in values.items():
+        both = sorted(set().union(*of_point))
+        turned = lambda point, i: (*point[:i], both[point[i] == both[0]], *point[i + 1 :])
+        assert len(of_point) == len(both) ** len(next(iter(of_point))), f"{every.folder}: seed {seed} lacks points"
+        lowest = lambda point: all(of_point[turned(point, i)] > of_point[point] for i in range(len(point)))
+        optima = sorted((value, point) for point, value in of_point.items() if lowest(point))
+        ends = {method: finals[0, method][seed][1] for method in methods}
+        at = lambda optimum: [method for method, end in ends.items() if math.isclose(end, optimum[0], rel_tol=1e-9, abs_tol=1e-12)]
+        cells = [seed, str(len(optima))]
+        if len(optima) > 1:
+            (value, point), best = optima[1], optima[0][1]
+            cells += [f"{value:.3f}", str(sum(a != b for a, b in zip(point, best))), str(sum(v < value for v in of_point.values()))]
+        else:
+            cells += ["–"] * 3
+        second = at(optima[1]) if len(optima) > 1 else []
+        cells += [str(len(at(optima[0]))), str(len(second)), str(len(methods) - len(at(optima[0])) - len(second))]
+        rows.append(cells)
+    header = ["seed", "local optima", "value of the second", "bits between it and the optimum", "points better than it"]
+    return table(header + [f"of {len(methods)} methods at the optimum", "at the second", "at no optimum of the two"], rows)
+
+
 def times(runs):
     """Medians of a draw and of AFO by each solver, by dimension; a mean would have what else the machine did in it."""
     lines = []
@@ -361,7 +392,7 @@ def af_values(runs):
 
 KINDS = {
     "values": values, "pairs": pairs, "grid": grid, "contests": contests, "afo": afo, "location": location, "moved": moved,
-    "bits": bits, "times": times, "af-values": af_values,
+    "bits": bits, "traps": traps, "times": times, "af-values": af_values,
 }
 TABLE = re.compile(r"(<!-- ([a-z-]+) (\S.*?) -->\n)(.*?)(<!-- end -->)", re.S)
 FIGURE = re.compile(r"!\[[^]]+\]\(((?:[^)]*/)?figures/(paper-[a-z]+)-([a-z]+)-([a-z0-9-]+\.svg))\)")
