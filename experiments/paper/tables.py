@@ -350,12 +350,12 @@ def traps(runs):
         at = lambda optimum: [method for method, end in ends.items() if math.isclose(end, optimum[0], rel_tol=1e-9, abs_tol=1e-12)]
         cells = [seed, str(len(optima))]
         if len(optima) > 1:
-            (value, point), best = optima[1], optima[0][1]
-            cells += [f"{value:.3f}", str(sum(a != b for a, b in zip(point, best))), str(sum(v < value for v in of_point.values()))]
+            value, point = optima[1]
+            cells += [f"{value:.3f}", str(sum(a != b for a, b in zip(point, optima[0][1]))), str(sum(v < value for v in of_point.values()))]
         else:
             cells += ["–"] * 3
-        second = at(optima[1]) if len(optima) > 1 else []
-        cells += [str(len(at(optima[0]))), str(len(second)), str(len(methods) - len(at(optima[0])) - len(second))]
+        best, second = len(at(optima[0])), sum(len(at(optimum)) for optimum in optima[1:2])
+        cells += [str(best), str(second), str(len(methods) - best - second)]
         rows.append(cells)
     header = ["seed", "local optima", "value of the second", "bits between it and the optimum", "points better than it"]
     return table(header + [f"of {len(methods)} methods at the optimum", "at the second", "at no optimum of the two"], rows)

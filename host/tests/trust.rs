@@ -227,7 +227,7 @@ fn where_no_thread_or_process_is_left_it_is_said() {
         shell.env("XDG_DATA_HOME", "/nowhere").stdin(Stdio::null()).output().unwrap()
     };
     if !limited(1000, "--version").status.success() {
-        return eprintln!("skipped: this program cannot be run by another user");
+        return eprintln!("skipped: this program cannot be run by another user, or there is no prlimit");
     }
     for limit in 1..8 {
         let top = tempfile::tempdir().unwrap();
