@@ -12,6 +12,7 @@ use abi_stable::std_types::{ROk, RStr, RString};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::guard::{WireResult, guard, note_panics};
 use super::kinds::benchmark::{BenchmarkObject, PluginBenchmark};
@@ -145,10 +146,12 @@ made!(
     MadeSolver, Solver
 );
 
+// What is generic below is compiled in each plugin, so it only hands over to functions that are not.
+
 /// The exported symbol of a benchmark.
 pub const fn benchmark_header<E: ExportBenchmark>() -> LibHeader {
     extern "C" fn make<E: ExportBenchmark>(options: RStr<'_>, seed: u64) -> WireResult<BenchmarkObject> {
-        guard(|| Ok(PluginBenchmark::object(E::make(options::parse(options.as_str())?, seed)?)))
+        made_benchmark(&|| E::make(options::parse(options.as_str())?, seed))
     }
     extern "C" fn module<E: ExportBenchmark>() -> RootModuleResult {
         erased(PluginModule { benchmark: make::<E>, ..described::<E>(Kind::Benchmark) })
@@ -156,18 +159,26 @@ pub const fn benchmark_header<E: ExportBenchmark>() -> LibHeader {
     header(module::<E>)
 }
 
+fn made_benchmark(make: &dyn Fn() -> Result<Box<dyn Benchmark>>) -> WireResult<BenchmarkObject> {
+    guard(|| Ok(PluginBenchmark::object(make()?)))
+}
+
 /// The exported symbol of an encoder.
 pub const fn encoder_header<E: ExportEncoder>() -> LibHeader {
     extern "C" fn make<E: ExportEncoder>(options: RStr<'_>, space: RStr<'_>) -> WireResult<EncoderObject> {
-        guard(|| {
-            let space: Space = from_json(space.as_str())?;
-            Ok(PluginEncoder::object(E::make(options::parse(options.as_str())?, &space)?))
-        })
+        made_encoder(space, &|space| E::make(options::parse(options.as_str())?, space))
     }
     extern "C" fn module<E: ExportEncoder>() -> RootModuleResult {
         erased(PluginModule { encoder: make::<E>, ..described::<E>(Kind::Encoder) })
     }
     header(module::<E>)
+}
+
+fn made_encoder(
+    space: RStr<'_>,
+    make: &dyn Fn(&Space) -> Result<Box<dyn Encoder>>,
+) -> WireResult<EncoderObject> {
+    guard(|| Ok(PluginEncoder::object(make(&from_json(space.as_str())?)?)))
 }
 
 /// The exported symbol of a surrogate.
@@ -176,11 +187,7 @@ pub const fn surrogate_header<E: ExportSurrogate>() -> LibHeader {
         options: RStr<'_>,
         layout: RStr<'_>,
     ) -> WireResult<SurrogateObject> {
-        guard(|| {
-            let layout: Layout = from_json(layout.as_str())?;
-            let surrogate = E::make(options::parse(options.as_str())?, &layout)?;
-            Ok(PluginSurrogate::object(surrogate, layout.dimension()))
-        })
+        made_surrogate(layout, &|layout| E::make(options::parse(options.as_str())?, layout))
     }
     extern "C" fn module<E: ExportSurrogate>() -> RootModuleResult {
         erased(PluginModule { surrogate: make::<E>, ..described::<E>(Kind::Surrogate) })
@@ -188,15 +195,29 @@ pub const fn surrogate_header<E: ExportSurrogate>() -> LibHeader {
     header(module::<E>)
 }
 
+fn made_surrogate(
+    layout: RStr<'_>,
+    make: &dyn Fn(&Layout) -> Result<Box<dyn Surrogate>>,
+) -> WireResult<SurrogateObject> {
+    guard(|| {
+        let layout: Layout = from_json(layout.as_str())?;
+        Ok(PluginSurrogate::object(make(&layout)?, layout.dimension()))
+    })
+}
+
 /// The exported symbol of a solver.
 pub const fn solver_header<E: ExportSolver>() -> LibHeader {
     extern "C" fn make<E: ExportSolver>(options: RStr<'_>) -> WireResult<SolverObject> {
-        guard(|| Ok(PluginSolver::object(E::make(options::parse(options.as_str())?)?)))
+        made_solver(&|| E::make(options::parse(options.as_str())?))
     }
     extern "C" fn module<E: ExportSolver>() -> RootModuleResult {
         erased(PluginModule { solver: make::<E>, ..described::<E>(Kind::Solver) })
     }
     header(module::<E>)
+}
+
+fn made_solver(make: &dyn Fn() -> Result<Box<dyn Solver>>) -> WireResult<SolverObject> {
+    guard(|| Ok(PluginSolver::object(make()?)))
 }
 
 #[expect(unsafe_code, reason = "the header is what the loader on the other side reads")]
@@ -214,15 +235,35 @@ fn erased(module: PluginModule) -> RootModuleResult {
 
 /// The module of `E` with no constructor in it.
 fn described<E: Export>(kind: Kind) -> PluginModule {
+    extern "C" fn schema<E: Export>() -> WireResult<RString> {
+        told(&|| Ok(options::schema::<E::Options>()))
+    }
+    extern "C" fn defaults<E: Export>() -> WireResult<RString> {
+        told(&options::defaults::<E::Options>)
+    }
+    PluginModule {
+        name: E::NAME.into(),
+        summary: E::SUMMARY.into(),
+        version: E::VERSION.into(),
+        unwinds: E::UNWINDS,
+        schema: schema::<E>,
+        defaults: defaults::<E>,
+        ..nameless(kind)
+    }
+}
+
+fn told(what: &dyn Fn() -> Result<Value>) -> WireResult<RString> {
+    guard(|| to_json(&what()?))
+}
+
+/// A module that makes nothing and knows nothing of its crate.
+fn nameless(kind: Kind) -> PluginModule {
     extern "C" fn initialize(log: LogSink) {
         note_panics();
         log.install();
     }
-    extern "C" fn schema<E: Export>() -> WireResult<RString> {
-        guard(|| to_json(&options::schema::<E::Options>()))
-    }
-    extern "C" fn defaults<E: Export>() -> WireResult<RString> {
-        guard(|| to_json(&options::defaults::<E::Options>()?))
+    extern "C" fn nothing() -> WireResult<RString> {
+        guard(|| Err(Error::new("this plugin has no options")))
     }
     extern "C" fn no_benchmark(_: RStr<'_>, _: u64) -> WireResult<BenchmarkObject> {
         guard(|| Err(Error::new("this plugin is no benchmark")))
@@ -238,13 +279,13 @@ fn described<E: Export>(kind: Kind) -> PluginModule {
     }
     PluginModule {
         kind: kind.name().into(),
-        name: E::NAME.into(),
-        summary: E::SUMMARY.into(),
-        version: E::VERSION.into(),
-        unwinds: E::UNWINDS,
+        name: RStr::empty(),
+        summary: RStr::empty(),
+        version: RStr::empty(),
+        unwinds: false,
         initialize,
-        schema: schema::<E>,
-        defaults: defaults::<E>,
+        schema: nothing,
+        defaults: nothing,
         benchmark: no_benchmark,
         encoder: no_encoder,
         surrogate: no_surrogate,

@@ -82,16 +82,23 @@ macro_rules! options {
 
 /// Options from JSON: the types, words and limits of the schema. An error says which option, and why.
 pub fn parse<O: DeserializeOwned + JsonSchema>(json: &str) -> Result<O> {
+    // The schema first: it knows the words of a manifest, and serde those of Rust.
+    let value = checked(json, &schema::<O>())?;
+    serde_path_to_error::deserialize(&value).map_err(refused)
+}
+
+fn checked(json: &str, schema: &Value) -> Result<Value> {
     let value: Value = serde_json::from_str(json).map_err(Error::wrap)?;
     if !value.is_object() {
         return Err(Error::option("", "options are names with values, such as `steps: 10`"));
     }
-    // The schema first: it knows the words of a manifest, and serde those of Rust.
-    check(&value, &schema::<O>())?;
-    serde_path_to_error::deserialize(&value).map_err(|error| {
-        let path = error.path().to_string();
-        Error::option(if path == "." { String::new() } else { path }, error.into_inner().to_string())
-    })
+    check(&value, schema)?;
+    Ok(value)
+}
+
+fn refused(error: serde_path_to_error::Error<serde_json::Error>) -> Error {
+    let path = error.path().to_string();
+    Error::option(if path == "." { String::new() } else { path }, error.into_inner().to_string())
 }
 
 /// The JSON schema of options, with their documentation and limits.

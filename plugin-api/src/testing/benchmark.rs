@@ -25,11 +25,13 @@ pub fn check_benchmark<B: Benchmark>(make: impl Fn() -> B) {
 /// The same with a verdict for each promise instead of a panic.
 pub fn examine_benchmark<B: Benchmark>(make: impl Fn() -> Result<B>, watch: Watcher<'_>) -> Vec<Verdict> {
     let mut findings = Findings::new(PROMISES, watch);
-    examine(&make, &mut findings);
+    examine(&|| Ok(Box::new(make()?)), &mut findings);
     findings.verdicts()
 }
 
-fn examine<B: Benchmark>(make: &impl Fn() -> Result<B>, findings: &mut Findings<'_>) -> Option<()> {
+type Make<'a> = &'a dyn Fn() -> Result<Box<dyn Benchmark + 'a>>;
+
+fn examine(make: Make<'_>, findings: &mut Findings<'_>) -> Option<()> {
     let mut one = findings.call("making it", make)?;
     let mut two = findings.call("making it", make)?;
     let space = findings.call("space()", || one.space())?;
@@ -42,13 +44,13 @@ fn examine<B: Benchmark>(make: &impl Fn() -> Result<B>, findings: &mut Findings<
     let mut rng = rng(1);
     let random = (0..10_000).map(|_| space.random_point(&mut rng));
     let points: Vec<Point> = random.filter(|point| space.admits(point)).take(20).collect();
-    let evaluate = |findings: &mut Findings<'_>, benchmark: &mut B, point: &Point, seed: u64| {
+    let evaluate = |findings: &mut Findings<'_>, benchmark: &mut dyn Benchmark, point: &Point, seed: u64| {
         findings
             .call(&format!("evaluate({}, {seed})", space.describe(point)), || benchmark.evaluate(point, seed))
     };
     let mut first = Vec::new();
     for point in &points {
-        let evaluation = evaluate(findings, &mut one, point, 5)?;
+        let evaluation = evaluate(findings, &mut *one, point, 5)?;
         let value = evaluation.value().unwrap_or(0.0);
         findings.ensure("finite", value.is_finite(), || {
             format!("the value is {value} at {}", space.describe(point))
@@ -56,12 +58,12 @@ fn examine<B: Benchmark>(make: &impl Fn() -> Result<B>, findings: &mut Findings<
         first.push(evaluation);
     }
     for (point, first) in points.iter().zip(&first).rev() {
-        let again = evaluate(findings, &mut two, point, 5)?;
+        let again = evaluate(findings, &mut *two, point, 5)?;
         findings.ensure("determinism", are_same(first, &again), || {
             format!("the same point and seed gave {first:?} and {again:?}")
         });
         if one.deterministic() {
-            let other = evaluate(findings, &mut two, point, 6)?;
+            let other = evaluate(findings, &mut *two, point, 6)?;
             findings.ensure("noise", are_same(first, &other), || {
                 format!("deterministic, but another seed gave {other:?}, not {first:?}")
             });

@@ -35,6 +35,12 @@ pub fn examine_encoder<E: Encoder>(
     make: impl Fn(&Space) -> Result<Option<E>>,
     watch: Watcher<'_>,
 ) -> Vec<Verdict> {
+    examine_all(&|space| Ok(make(space)?.map(|encoder| Box::new(encoder) as Box<dyn Encoder + '_>)), watch)
+}
+
+type Make<'a> = &'a dyn Fn(&Space) -> Result<Option<Box<dyn Encoder + 'a>>>;
+
+fn examine_all(make: Make<'_>, watch: Watcher<'_>) -> Vec<Verdict> {
     let mut findings = Findings::new(PROMISES, watch);
     let spaces = spaces();
     let mut taken = 0;
@@ -42,7 +48,7 @@ pub fn examine_encoder<E: Encoder>(
         let Some(made) = findings.call("making it", || make(space)) else { break };
         let Some(encoder) = made else { continue };
         taken += 1;
-        if examine(space, &encoder, &mut findings).is_none() {
+        if examine(space, &*encoder, &mut findings).is_none() {
             break;
         }
     }
@@ -125,7 +131,7 @@ fn random_space(seed: u64) -> Space {
     space.with_constraints(constraints).expect("valid constraints")
 }
 
-fn examine(space: &Space, encoder: &impl Encoder, findings: &mut Findings<'_>) -> Option<()> {
+fn examine(space: &Space, encoder: &dyn Encoder, findings: &mut Findings<'_>) -> Option<()> {
     findings.call("layout()", || Ok(()))?;
     let layout = encoder.layout();
     findings.ensure("layout", layout == encoder.layout(), || "layout() differs from call to call".to_owned());

@@ -36,28 +36,30 @@ pub fn check_solver<S: Solver>(make: impl Fn() -> S) {
 /// The same with a verdict for each promise instead of a panic.
 pub fn examine_solver<S: Solver>(make: impl Fn() -> Result<S>, watch: Watcher<'_>) -> Vec<Verdict> {
     let mut findings = Findings::new(PROMISES, watch);
-    examine(&make, &mut findings);
+    examine(&|| Ok(Box::new(make()?)), &mut findings);
     findings.verdicts()
 }
 
-fn examine<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findings<'_>) -> Option<()> {
+type Make<'a> = &'a dyn Fn() -> Result<Box<dyn Solver + 'a>>;
+
+fn examine(make: Make<'_>, findings: &mut Findings<'_>) -> Option<()> {
     let solver = findings.call("making it", make)?;
     let any = AcquisitionKind::ALL.into_iter().any(|kind| solver.takes(kind));
     findings.ensure("kinds", any, || "the solver takes no kind of function".to_owned());
     if solver.takes(AcquisitionKind::Quadratic) {
         examine_quadratic(make, findings)?;
-        examine_rules(&solver, make, &|| random_quadratic(&mut rng(10), 9).into(), findings)?;
+        examine_rules(&*solver, make, &|| random_quadratic(&mut rng(10), 9).into(), findings)?;
     }
     if solver.takes(AcquisitionKind::General) {
         let parity = |n| move || Acquisition::General(Arc::new(Parity(n)));
         let problem = || Problem::new(parity(6)());
         examine_on(make, &problem, Some(minimum(&problem())), findings)?;
-        examine_rules(&solver, make, &parity(9), findings)?;
+        examine_rules(&*solver, make, &parity(9), findings)?;
     }
     examine_state(make, findings)
 }
 
-fn examine_quadratic<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findings<'_>) -> Option<()> {
+fn examine_quadratic(make: Make<'_>, findings: &mut Findings<'_>) -> Option<()> {
     let mut rng = rng(4);
     for n in [1, 2, 3, 5, 8, 12] {
         for case in 0..6 {
@@ -85,10 +87,10 @@ fn examine_quadratic<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Fi
 }
 
 /// Problems of nine bits, with each of the rules that the solver keeps, and with all of them.
-fn examine_rules<S: Solver>(
-    solver: &S,
-    make: &impl Fn() -> Result<S>,
-    objective: &impl Fn() -> Acquisition,
+fn examine_rules(
+    solver: &dyn Solver,
+    make: Make<'_>,
+    objective: &dyn Fn() -> Acquisition,
     findings: &mut Findings<'_>,
 ) -> Option<()> {
     let literals = |of: &[(usize, u32)]| of.iter().map(|&(i, level)| Literal::new(i, level)).collect();
@@ -125,8 +127,8 @@ fn examine_rules<S: Solver>(
     Some(())
 }
 
-fn minimize<S: Solver>(
-    solver: &mut S,
+fn minimize(
+    solver: &mut dyn Solver,
     problem: &Problem,
     seed: u64,
     findings: &mut Findings<'_>,
@@ -135,14 +137,14 @@ fn minimize<S: Solver>(
     findings.call(&what, || solver.minimize(problem, seed))
 }
 
-fn examine_on<S: Solver>(
-    make: &impl Fn() -> Result<S>,
-    problem: &impl Fn() -> Problem,
+fn examine_on(
+    make: Make<'_>,
+    problem: &dyn Fn() -> Problem,
     exact: Option<f64>,
     findings: &mut Findings<'_>,
 ) -> Option<()> {
     let mut solver = findings.call("making it", make)?;
-    let answer = minimize(&mut solver, &problem(), 7, findings)?;
+    let answer = minimize(&mut *solver, &problem(), 7, findings)?;
     let checked = match problem().check(&answer) {
         Ok(checked) => checked,
         Err(error) => {
@@ -162,13 +164,13 @@ fn examine_on<S: Solver>(
     // To the bit: a value that is not a number is the same as itself.
     let same = |one: &Answer, two: &Answer| format!("{one:?}") == format!("{two:?}");
     if findings.call("save()", || solver.save())?.is_none() {
-        let again = minimize(&mut solver, &problem(), 7, findings)?;
+        let again = minimize(&mut *solver, &problem(), 7, findings)?;
         findings.ensure("determinism", same(&answer, &again), || {
             "asked twice with one seed, it gave two answers".to_owned()
         });
     }
     let mut other = findings.call("making it", make)?;
-    let again = minimize(&mut other, &problem(), 7, findings)?;
+    let again = minimize(&mut *other, &problem(), 7, findings)?;
     findings.ensure("determinism", same(&answer, &again), || {
         "made again and asked with the same seed, it gave another answer".to_owned()
     });
@@ -182,7 +184,7 @@ fn examine_on<S: Solver>(
 }
 
 /// A state taken at any time goes on as the original does, and so does a solver that solves all problems again.
-fn examine_state<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findings<'_>) -> Option<()> {
+fn examine_state(make: Make<'_>, findings: &mut Findings<'_>) -> Option<()> {
     let mut original = findings.call("making it", make)?;
     let garbage = original.restore(b"not a state");
     findings.ensure("state", garbage.is_err(), || "restore() took bytes that are no state".to_owned());
@@ -199,15 +201,15 @@ fn examine_state<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findin
     };
     let mut original = findings.call("making it", make)?;
     let mut used = findings.call("making it", make)?;
-    minimize(&mut used, &problem(100), 100, findings)?;
+    minimize(&mut *used, &problem(100), 100, findings)?;
     for step in 0..10 {
         let state = findings.call("save()", || original.save())?;
-        let expected = minimize(&mut original, &problem(step), step, findings)?;
+        let expected = minimize(&mut *original, &problem(step), step, findings)?;
         let mut replayed = findings.call("making it", make)?;
         for earlier in 0..step {
-            minimize(&mut replayed, &problem(earlier), earlier, findings)?;
+            minimize(&mut *replayed, &problem(earlier), earlier, findings)?;
         }
-        let again = minimize(&mut replayed, &problem(step), step, findings)?;
+        let again = minimize(&mut *replayed, &problem(step), step, findings)?;
         findings.ensure("determinism", again == expected, || {
             "solving the same problems again, it gave another answer".to_owned()
         });
@@ -224,7 +226,7 @@ fn examine_state<S: Solver>(make: &impl Fn() -> Result<S>, findings: &mut Findin
                 findings.note("state", || format!("restore() of its own state: {error}"));
                 return None;
             }
-            let answer = minimize(&mut restored, &problem(step), step, findings)?;
+            let answer = minimize(&mut *restored, &problem(step), step, findings)?;
             findings.ensure("state", answer == expected, || "restored, it gave another answer".to_owned());
             used = restored;
         }

@@ -30,23 +30,25 @@ pub fn examine_surrogate<S: Surrogate>(
     make: impl Fn(&Layout) -> Result<S>,
     watch: Watcher<'_>,
 ) -> Vec<Verdict> {
+    examine_all(&|layout| Ok(Box::new(make(layout)?)), watch)
+}
+
+type Make<'a> = &'a dyn Fn(&Layout) -> Result<Box<dyn Surrogate + 'a>>;
+
+fn examine_all(make: Make<'_>, watch: Watcher<'_>) -> Vec<Verdict> {
     let mut findings = Findings::new(PROMISES, watch);
     let groups = Layout::with_groups(8, vec![1..4, 5..8]).expect("valid groups");
     // The last is large, and observed little.
     for (layout, steps) in [(Layout::free(1), 8), (Layout::free(6), 8), (groups, 8), (Layout::free(40), 2)] {
-        if examine(&layout, steps, &|| make(&layout), &mut findings).is_none() {
+        if examine(&layout, steps, make, &mut findings).is_none() {
             break;
         }
     }
     findings.verdicts()
 }
 
-fn examine<S: Surrogate>(
-    layout: &Layout,
-    steps: u64,
-    make: &impl Fn() -> Result<S>,
-    findings: &mut Findings<'_>,
-) -> Option<()> {
+fn examine(layout: &Layout, steps: u64, make: Make<'_>, findings: &mut Findings<'_>) -> Option<()> {
+    let make = || make(layout);
     let mut one = findings.call("making it", make)?;
     let mut two = findings.call("making it", make)?;
     let mut rng = rng(3);
@@ -57,10 +59,10 @@ fn examine<S: Surrogate>(
         let bits = layout.random(&mut rng);
         let value = bits.count_ones() as f64 + normal(&mut rng);
         for surrogate in [&mut one, &mut two] {
-            observe(surrogate, &bits, &value.into(), findings)?;
+            observe(&mut **surrogate, &bits, &value.into(), findings)?;
             if step == 3 {
                 let burning = layout.random(&mut crate::rng(9));
-                observe(surrogate, &burning, &Evaluation::infeasible("it burns"), findings)?;
+                observe(&mut **surrogate, &burning, &Evaluation::infeasible("it burns"), findings)?;
             }
         }
         observed.push((value, bits));
@@ -74,8 +76,8 @@ fn examine<S: Surrogate>(
         if let Err(why) = check_effects(effects, layout.dimension()) {
             findings.note("effects", || why);
         }
-        let first = values(&mut one, &request, layout, &probe, findings)?;
-        let second = values(&mut two, &request, layout, &probe, findings)?;
+        let first = values(&mut *one, &request, layout, &probe, findings)?;
+        let second = values(&mut *two, &request, layout, &probe, findings)?;
         let same = findings.ensure("determinism", first == second, || {
             "the same observations and request drew two functions".to_owned()
         });
@@ -99,7 +101,7 @@ fn examine<S: Surrogate>(
 }
 
 fn observe(
-    surrogate: &mut impl Surrogate,
+    surrogate: &mut dyn Surrogate,
     bits: &Bits,
     evaluation: &Evaluation,
     findings: &mut Findings<'_>,
@@ -130,8 +132,8 @@ fn request(step: u64, layout: &Layout, observed: &mut [(f64, Bits)]) -> DrawRequ
 }
 
 /// The values at the probe of a function drawn, to the bit.
-fn values<S: Surrogate>(
-    surrogate: &mut S,
+fn values(
+    surrogate: &mut dyn Surrogate,
     request: &DrawRequest,
     layout: &Layout,
     probe: &BitMatrix,
