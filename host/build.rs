@@ -1,6 +1,7 @@
-//! The version that the host shows, `HOST_VERSION`: in release builds from a repository with the commit.
+//! The version that the host shows, `HOST_VERSION`: in release builds from a repository with the commit. And how many of its tests
+//! run at once.
 //!
-//! Builds of tests go without it: every commit would compile the host and its tests again.
+//! Builds of tests go without the commit: every commit would compile the host and its tests again.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +18,16 @@ fn main() {
     };
     let version = commit.map_or(version.to_owned(), |commit| format!("{version} ({commit})"));
     println!("cargo::rustc-env=HOST_VERSION={version}");
+    test_threads();
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// Tests of the host mostly wait for processes and time limits, so twice as many run at once as there are cores. Cargo hands such a
+/// variable to the tests too; `cargo test -- --test-threads 1` asks for another number.
+fn test_threads() {
+    if let Ok(cores) = std::thread::available_parallelism() {
+        println!("cargo::rustc-env=RUST_TEST_THREADS={}", 2 * cores.get());
+    }
 }
 
 /// The commit and its date; none without git, and none in a folder that is part of some other repository.
