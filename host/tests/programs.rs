@@ -146,6 +146,40 @@ fn a_program_that_has_changed_is_refused_by_a_resume_unless_that_is_allowed() {
 }
 
 #[test]
+fn parts_that_ran_two_versions_of_a_program_are_told_apart_and_united_only_where_that_is_allowed() {
+    let _snapshots = snapshots::in_folder("cli");
+    let place = Place::new(&[("count.sh", COUNTING), ("weight.txt", "one\n"), ("count.yaml", COUNT)]);
+    let results = place.path().join("results");
+    let part = |id: &str, shard: &str| {
+        let manifest = place.path().join("count.yaml");
+        let output = ["--quiet", "--output", results.to_str().unwrap(), "--run-id", id, "--shard", shard];
+        let arguments = ["run", manifest.to_str().unwrap(), "--set", "seeds=2"];
+        succeeded(&place.host(&[&arguments[..], &output].concat()));
+        results.join("count").join(id).to_str().unwrap().to_owned()
+    };
+    let one = part("one", "1/2");
+    std::fs::write(place.path().join("count.sh"), format!("{COUNTING}# Changed.\n")).unwrap();
+    let two = part("two", "2/2");
+    let merged = results.join("merged");
+    let merge = ["merge", "-o", merged.to_str().unwrap(), &one, &two];
+    let refused = place.host(&merge);
+    assert_ne!(refused.status.code(), Some(0));
+    assert!(!merged.exists());
+    let page = place.path().join("page");
+    let report = place.host(&["report", &one, &two, "--output", page.to_str().unwrap()]);
+    succeeded(&report);
+    let report = String::from_utf8_lossy(&report.stdout).into_owned();
+    let difference = report.lines().filter(|line| line.contains("what differs") || line.contains("count.sh"));
+    let difference = difference.collect::<Vec<_>>().join("\n");
+    let seen = format!("{}\n{difference}", String::from_utf8_lossy(&refused.stderr));
+    assert_snapshot!("parts of two programs", seen.replace(place.path().to_str().unwrap(), "[folder]"));
+    succeeded(&place.host(&[&merge[..], &["--allow-changed-plugins"]].concat()));
+    let identity = std::fs::read(merged.join("identity.json")).unwrap();
+    let identity: serde_json::Value = serde_json::from_slice(&identity).unwrap();
+    assert_eq!(identity["programs"].as_array().unwrap().len(), 2, "{identity}");
+}
+
+#[test]
 fn every_mistake_about_a_program_is_told_with_its_place_before_anything_runs() {
     let _snapshots = snapshots::in_folder("cli");
     let place = Place::new(&[
