@@ -17,6 +17,7 @@ mod normal; // the inverse of the normal distribution function
 mod order; // ranks and quantiles
 mod shifted_log; // `auto`
 mod standard; // mean 0 and deviation 1
+pub mod testing; // what the tests of several models share
 mod warps; // the others
 
 use plugin_api::{Acquisition, Bits, Error, Penalty, Result};

@@ -4,6 +4,7 @@ use plugin_api::BitMatrix;
 use plugin_api::options::parse;
 use plugin_api::random::normal;
 use plugin_api::testing::check_surrogate;
+use shared_values::testing;
 
 use super::*;
 
@@ -233,40 +234,10 @@ fn a_state_of_another_layout_version_or_grid_is_refused_and_changes_nothing() {
 
 #[test]
 fn of_transformed_values_values_are_predicted_and_there_are_no_effects() {
-    let layout = Layout::free(6);
-    let value = |x: &Bits| {
-        let spread = 3.0 * f64::from(x[0]) - 2.0 * f64::from(x[1] && x[2]) + f64::from(x[3]);
-        5.0 + libm::exp(spread)
-    };
     // Not `log`: a sixteenth of all points has the least value, of which it makes ln 1e-10.
     for values in ["auto", "vizier", "copula"] {
-        let mut model = mercer(&format!(r#"{{ "values": "{values}" }}"#), &layout);
-        let mut random = rng(3);
-        assert_eq!(
-            model.predict(plugin_api::BitMatrix::new(6).view()).unwrap(),
-            None,
-            "nothing is known yet"
-        );
-        for _ in 0..60 {
-            let x = layout.random(&mut random);
-            model.observe(&x, &value(&x).into()).unwrap();
-        }
-        // A penalty of draws is none of the values.
-        model.draw(&DrawRequest::new(1).with_penalty(Penalty::l1(3.0))).unwrap();
-        let fresh: Vec<Bits> = (0..30).map(|_| layout.random(&mut random)).collect();
-        let mut points = plugin_api::BitMatrix::new(6);
-        fresh.iter().for_each(|x| points.push(x));
-        let told = model.predict(points.view()).unwrap().unwrap();
-        let (mut errors, mut spread, mut surprise) = (0.0, 0.0, 0.0);
-        let centre = fresh.iter().map(value).sum::<f64>() / 30.0;
-        for (x, (mean, deviation)) in fresh.iter().zip(told.means().iter().zip(told.deviations())) {
-            let (error, off) = (mean - value(x), value(x) - centre);
-            (errors, spread) = (errors + error * error, spread + off * off);
-            surprise += error * error / (deviation * deviation) / 30.0;
-        }
-        assert!(errors < 0.1 * spread, "{values}: {errors} of {spread}");
-        assert!(surprise < 4.0, "{values}: {surprise}");
-        assert_eq!(model.effects().unwrap(), None);
+        let model = mercer(&format!(r#"{{ "values": "{values}" }}"#), &Layout::free(testing::BITS));
+        testing::check_transformed_predictions(model, values);
     }
 }
 
