@@ -331,7 +331,7 @@ def bits(runs):
 
 
 def traps(runs):
-    """Of instances of which the first run has all points: the second-best local optimum, and where the methods of the second run ended."""
+    """Of instances of which the first run has all points: how many local optima, and where the methods of the second run ended."""
     every, other = runs.values()
     values = {}
     for row in every.rows("trace.csv"):
@@ -339,26 +339,36 @@ def traps(runs):
         values.setdefault(row["seed"], {})[levels] = float(row["total"])
     finals = other.finals()
     methods = [method["method"] for method in other.points()[0]]
-    rows = []
+    # Of each instance: bits between its two best local optima, points better than the second, and where each method ended.
+    groups = {"1": [], "2": [], "3 or more": []}
     for seed, of_point in values.items():
         both = sorted(set().union(*of_point))
         turned = lambda point, i: (*point[:i], both[point[i] == both[0]], *point[i + 1 :])
         assert len(of_point) == len(both) ** len(next(iter(of_point))), f"{every.folder}: seed {seed} lacks points"
         lowest = lambda point: all(of_point[turned(point, i)] > of_point[point] for i in range(len(point)))
         optima = sorted((value, point) for point, value in of_point.items() if lowest(point))
-        ends = {method: finals[0, method][seed][1] for method in methods}
-        at = lambda optimum: [method for method, end in ends.items() if math.isclose(end, optimum[0], rel_tol=1e-9, abs_tol=1e-12)]
-        cells = [seed, str(len(optima))]
+        apart = better = None
         if len(optima) > 1:
-            value, point = optima[1]
-            cells += [f"{value:.3f}", str(sum(a != b for a, b in zip(point, optima[0][1]))), str(sum(v < value for v in of_point.values()))]
-        else:
-            cells += ["–"] * 3
-        best, second = len(at(optima[0])), sum(len(at(optimum)) for optimum in optima[1:2])
-        cells += [str(best), str(second), str(len(methods) - best - second)]
-        rows.append(cells)
-    header = ["seed", "local optima", "value of the second", "bits between it and the optimum", "points better than it"]
-    return table(header + [f"of {len(methods)} methods at the optimum", "at the second", "at no optimum of the two"], rows)
+            apart = sum(a != b for a, b in zip(optima[0][1], optima[1][1]))
+            better = sum(value < optima[1][0] for value in of_point.values())
+        places = {}
+        for method in methods:
+            at = [math.isclose(finals[0, method][seed][1], value, rel_tol=1e-9, abs_tol=1e-12) for value, _ in optima[:2]]
+            places[method] = at.index(True) if True in at else 2
+        groups[list(groups)[min(len(optima), 3) - 1]].append((apart, better, places))
+    groups = {label: of for label, of in groups.items() if of}
+    middle = lambda of, i: f"{statistics.median(entry[i] for entry in of):g}" if of[0][i] is not None else "–"
+    rows = [
+        ["bits between the best two (median)"] + [middle(of, 0) for of in groups.values()],
+        ["points better than the second (median)"] + [middle(of, 1) for of in groups.values()],
+    ]
+    few = lambda of: sum(2 * list(places.values()).count(0) < len(methods) for _, _, places in of)
+    rows.append(["instances whose best point fewer than half of the methods found"] + [str(few(of)) for of in groups.values()])
+    for method in methods:
+        counts = [[sum(entry[2][method] == place for entry in of) for place in range(3)] for of in groups.values()]
+        rows.append([f"`{method}`"] + [f"{best}, {second}, {rest}" if label != "1" else f"{best}, –, {rest}" for label, (best, second, rest) in zip(groups, counts)])
+    names = [f"{label} local optim{'um' if label == '1' else 'a'} ({len(of)} instances)" for label, of in groups.items()]
+    return table(["ended at the best, the second, elsewhere"] + names, rows)
 
 
 def times(runs):
