@@ -335,10 +335,14 @@ fn a_time_limit_is_kept_at_thousands_of_bits() {
     std::fs::write(folder.path().join("large.coo"), lines.collect::<String>()).unwrap();
     std::fs::write(folder.path().join("one.coo"), "0 5999 -1\n").unwrap();
     let begun = std::time::Instant::now();
-    let output = solve_in(folder.path(), &["large.coo", "one.coo", "--json", "--time-limit", "1"]);
-    let rows = rows(&output);
-    assert_eq!((rows.len(), output.status.code()), (2, Some(0)));
-    assert_eq!((rows[0]["stop"].as_str(), rows[1]["value"].as_f64()), (Some("time"), Some(-1.0)));
+    let solved = |file: &str, limit: &str| {
+        let output = solve_in(folder.path(), &[file, "--json", "--time-limit", limit]);
+        assert_eq!(output.status.code(), Some(0));
+        rows(&output).remove(0)
+    };
+    assert_eq!(solved("large.coo", "1")["stop"], "time");
+    // Nothing to search for, but as many bits: a busy machine takes a second to read them.
+    assert_eq!(solved("one.coo", "30")["value"], -1.0);
     assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
