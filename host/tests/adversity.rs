@@ -235,8 +235,7 @@ fn who_stays_stopped_beyond_patience_is_replaced() {
         // A guard, the other, the trial.
         let begun = Instant::now();
         let all = loop {
-            let mut all = processes(&run, &host);
-            all.sort_unstable();
+            let all = support::line_of(host.id(), &processes(&run, &host));
             if all.len() == 4 || host.try_wait().unwrap().is_some() {
                 break all;
             }

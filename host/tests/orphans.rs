@@ -9,7 +9,7 @@ use plugin_api::rand::RngExt;
 use plugin_api::rng;
 
 use crate::support::started::signal;
-use crate::support::{build_plugin, command, events, journals_in, own_seconds, processes_with};
+use crate::support::{build_plugin, command, events, journals_in, line_of, own_seconds, processes_with};
 
 fn plugins() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -67,11 +67,10 @@ impl Run {
 
     /// The host, the guards and the trial's process: each starts the next.
     fn four(&self, host: &Child) -> Vec<u32> {
-        let mut trials = self.trials();
-        trials.sort_unstable();
+        let mut four = line_of(host.id(), &self.trials());
         // What is just being started still has the trial's words.
-        trials.truncate(3);
-        std::iter::once(host.id()).chain(trials).collect()
+        four.truncate(4);
+        four
     }
 
     /// Whether there is a first guard that is none of these.

@@ -152,6 +152,35 @@ pub(crate) fn events(journal: &str) -> Vec<serde_json::Value> {
     journal.lines().map(event).collect()
 }
 
+/// A process and, of these others, the one that it started, the one that this started, and so on. (Their numbers do not tell: after
+/// the largest, the system begins again with small ones.)
+#[cfg(unix)]
+pub(crate) fn line_of(first: u32, others: &[u32]) -> Vec<u32> {
+    let mut line = vec![first];
+    let next = |line: &[u32]| {
+        others
+            .iter()
+            .copied()
+            .find(|other| !line.contains(other) && parent_of(*other) == line.last().copied())
+    };
+    while let Some(process) = next(&line) {
+        line.push(process);
+    }
+    line
+}
+
+#[cfg(target_os = "linux")]
+fn parent_of(process: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn parent_of(process: u32) -> Option<u32> {
+    let told = Command::new("ps").args(["-o", "ppid=", "-p", &process.to_string()]).output().ok()?;
+    String::from_utf8_lossy(&told.stdout).trim().parse().ok()
+}
+
 /// Seconds that nothing else sleeps for: by them a test finds what its objective has started, among all processes.
 pub(crate) fn own_seconds() -> String {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
