@@ -340,7 +340,7 @@ def traps(runs):
     finals = other.finals()
     methods = [method["method"] for method in other.points()[0]]
     # Of each instance: bits between its two best local optima, points better than the second, and where each method ended.
-    groups = {"1": [], "2": [], "3 or more": []}
+    groups = {}
     for seed, of_point in values.items():
         both = sorted(set().union(*of_point))
         turned = lambda point, i: (*point[:i], both[point[i] == both[0]], *point[i + 1 :])
@@ -355,8 +355,8 @@ def traps(runs):
         for method in methods:
             at = [math.isclose(finals[0, method][seed][1], value, rel_tol=1e-9, abs_tol=1e-12) for value, _ in optima[:2]]
             places[method] = at.index(True) if True in at else 2
-        groups[list(groups)[min(len(optima), 3) - 1]].append((apart, better, places))
-    groups = {label: of for label, of in groups.items() if of}
+        groups.setdefault(str(len(optima)) if len(optima) < 3 else "3 or more", []).append((apart, better, places))
+    groups = dict(sorted(groups.items()))
     middle = lambda of, i: f"{statistics.median(entry[i] for entry in of):g}" if of[0][i] is not None else "–"
     rows = [
         ["bits between the best two (median)"] + [middle(of, 0) for of in groups.values()],
@@ -365,8 +365,9 @@ def traps(runs):
     few = lambda of: sum(2 * list(places.values()).count(0) < len(methods) for _, _, places in of)
     rows.append(["instances whose best point fewer than half of the methods found"] + [str(few(of)) for of in groups.values()])
     for method in methods:
-        counts = [[sum(entry[2][method] == place for entry in of) for place in range(3)] for of in groups.values()]
-        rows.append([f"`{method}`"] + [f"{best}, {second}, {rest}" if label != "1" else f"{best}, –, {rest}" for label, (best, second, rest) in zip(groups, counts)])
+        count = lambda of, place: str(sum(entry[2][method] == place for entry in of))
+        seconds = lambda label, of: count(of, 1) if label != "1" else "–"
+        rows.append([f"`{method}`"] + [f"{count(of, 0)}, {seconds(label, of)}, {count(of, 2)}" for label, of in groups.items()])
     names = [f"{label} local optim{'um' if label == '1' else 'a'} ({len(of)} instances)" for label, of in groups.items()]
     return table(["ended at the best, the second, elsewhere"] + names, rows)
 

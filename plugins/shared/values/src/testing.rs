@@ -5,8 +5,8 @@ use plugin_api::{BitMatrix, Bits, DrawRequest, Layout, Penalty, Surrogate, rng};
 /// How many bits the points have.
 pub const BITS: usize = 6;
 
-/// Panics unless a new model of [`BITS`] bits that learns transformed values predicts values: those of a function that spans three
-/// orders of magnitude, at points that may be new, from 60 of its values. It has no effects, which would be those of what it learned.
+/// Panics unless a new model of [`BITS`] bits that learns transformed values predicts values themselves: those of an exponential
+/// function between 5 and 60, from 60 of them. It has no effects, which would be those of what it learned.
 pub fn check_transformed_predictions(mut model: impl Surrogate, name: &str) {
     let value = |x: &Bits| {
         let spread = 3.0 * f64::from(x[0]) - 2.0 * f64::from(x[1] && x[2]) + f64::from(x[3]);
